@@ -309,31 +309,6 @@ fn a_note_cannot_be_wiped_in_small_steps() {
 }
 
 #[test]
-fn what_is_undone_does_not_make_room_for_a_wipe() {
-    let place = Place::new();
-    let precious = numbered(0, 500);
-    place.write("Work/Plan.md", &precious);
-    let script = place.token("script", ALL, false);
-    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
-    let junk = numbered(1000, 1500);
-    let update = |client: &mut HttpClient, content: &str| {
-        let arguments = json!({"path": "Work/Plan", "content": content});
-        client.call("document.update", arguments)
-    };
-    let padded = update(&mut client, &format!("{precious}{junk}"));
-    assert_eq!(error_code(&padded), None, "{padded}");
-    let back = update(&mut client, &precious);
-    assert_eq!(error_code(&back), None, "{back}");
-    let change = back["structuredContent"]["change"].clone();
-    let undone = client.call("document.undo", json!({ "change": change }));
-    assert_eq!(error_code(&undone), None, "{undone}");
-    approval_of(&update(&mut client, &junk));
-    let kept = place.read("Work/Plan.md").expect("the note");
-    assert!(String::from_utf8_lossy(&kept).starts_with(precious.trim_end()));
-}
-
-#[test]
 fn many_calls_at_once_add_up_too() {
     let place = Place::new();
     let lines: String = (0..200).map(|line| format!("line {line}\n")).collect();
@@ -499,30 +474,4 @@ fn a_call_that_needs_no_person_any_more_runs_with_a_clock_of_its_own() {
     let written = String::from_utf8(written).expect("text");
     assert!(!written.is_empty());
     assert!(!diff.contains(&format!("+{written}")), "{diff}: {written}");
-}
-
-#[test]
-fn a_note_from_the_trash_cannot_be_wiped_in_small_steps() {
-    let place = Place::new();
-    place.write("Work/Plan.md", numbered(0, 512));
-    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
-    let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
-    let id = removed["structuredContent"]["trash_ids"][0].clone();
-    assert!(id.is_string(), "{removed}");
-    client.leave();
-    let script = place.token("script", ALL, false);
-    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
-    let restored = client.call("document.restore", json!({ "trash_id": id }));
-    assert_eq!(error_code(&restored), None, "{restored}");
-    let mut update = |words: usize| {
-        let content = numbered(0, words);
-        client.call(
-            "document.update",
-            json!({"path": "Work/Plan", "content": content}),
-        )
-    };
-    let half = update(256);
-    assert_eq!(error_code(&half), None, "{half}");
-    approval_of(&update(128));
 }

@@ -1,11 +1,11 @@
 //! Decisions of admins: whoever approves, or gives a component more, is a person or a client that is trusted to ask one, and
-//! sees what matters first.
+//! sees what matters first; and what comes back from the trash or the history makes no room for a wipe.
 
 use notehost::config::GrantSettings;
 use serde_json::json;
 
-use super::approvals::{approval_of, ask_tool, notehost, settings};
-use crate::support::client::error_code;
+use super::approvals::{approval_of, ask_tool, notehost, numbered, settings};
+use crate::support::client::{Client, error_code};
 use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server};
 use crate::support::issuer::{AUDIENCE, Key, SECRET, claims, private};
@@ -98,7 +98,6 @@ fn an_unattended_admin_does_not_accept_for_a_person() {
         file.to_string_lossy().into_owned()
     };
     let (one, wide) = (beside("steady_one"), beside("steady_wide"));
-    notehost(&place, &["component", "add", &one]);
     let script = place.token("script", ADMIN, false);
     let desktop = place.token("desktop", ADMIN, true);
     let server = Server::start(&config, &place.state());
@@ -106,6 +105,10 @@ fn an_unattended_admin_does_not_accept_for_a_person() {
     let grant = json!({"component": "slow", "read": ["**"]});
     let upgrade = json!({"component": "steady", "file": wide, "accept": true});
     let mut client = HttpClient::stateless(server.address()).showing(&script);
+    // A new component has nothing but what it is granted.
+    let installed = json!({"component": "steady", "file": one});
+    let installed = client.call("admin.install", installed);
+    assert_eq!(error_code(&installed), None, "{installed}");
     for (action, arguments, command) in [
         ("admin.grant", &grant, "notehost component grant slow"),
         (
@@ -165,4 +168,93 @@ fn a_signed_token_is_not_attended_because_a_static_one_of_that_name_is() {
             false => drop(approval_of(&asked)),
         }
     }
+}
+
+#[test]
+fn what_is_undone_does_not_make_room_for_a_wipe() {
+    let place = Place::new();
+    let precious = numbered(0, 500);
+    place.write("Work/Plan.md", &precious);
+    let script = place.token("script", ALL, false);
+    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
+    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let junk = numbered(1000, 1500);
+    let update = |client: &mut HttpClient, content: &str| {
+        let arguments = json!({"path": "Work/Plan", "content": content});
+        client.call("document.update", arguments)
+    };
+    let padded = update(&mut client, &format!("{precious}{junk}"));
+    assert_eq!(error_code(&padded), None, "{padded}");
+    let back = update(&mut client, &precious);
+    assert_eq!(error_code(&back), None, "{back}");
+    let change = back["structuredContent"]["change"].clone();
+    let undone = client.call("document.undo", json!({ "change": change }));
+    assert_eq!(error_code(&undone), None, "{undone}");
+    approval_of(&update(&mut client, &junk));
+    let kept = place.read("Work/Plan.md").expect("the note");
+    assert!(String::from_utf8_lossy(&kept).starts_with(precious.trim_end()));
+}
+
+#[test]
+fn an_admin_sees_and_approves_only_what_it_may_read() {
+    let place = Place::new();
+    place.write("Diary/Secret.md", "It rained.\n");
+    let config = place.config_file(&settings(&place));
+    let writer = place.token("writer", ALL, false);
+    let wide = place.token("wide", "read,admin", false);
+    let narrow = ["token", "new", "--name", "narrow", "--scopes", "read,admin"];
+    let narrow = [&narrow[..], &["--permission", "Diary=none"]].concat();
+    let narrow = notehost(&place, &narrow)["token"].clone();
+    let narrow = narrow.as_str().expect("a token").to_owned();
+    let server = Server::start(&config, &place.state());
+    let of = |token: &str| HttpClient::stateless(server.address()).showing(token);
+    let refused = of(&writer).call("document.remove", json!({"paths": ["Diary/Secret"]}));
+    let id = approval_of(&refused);
+    for (token, is_hidden) in [(&narrow, true), (&wide, false)] {
+        let mut client = of(token);
+        let waiting = client.call("admin.approvals", json!({}));
+        assert_eq!(
+            waiting["structuredContent"]["items"][0]["id"], id,
+            "{waiting}"
+        );
+        let audit = client.call("admin.audit", json!({}));
+        for (answer, words) in [(&waiting, &["Secret", "rained"][..]), (&audit, &["Secret"])] {
+            for word in words {
+                let is_shown = answer.to_string().contains(word);
+                assert_eq!(is_shown, !is_hidden, "{word}: {answer}");
+            }
+        }
+    }
+    let mut client = of(&narrow);
+    let refused = client.call("admin.approve", json!({ "id": id }));
+    assert_eq!(error_code(&refused), Some("permission_denied"), "{refused}");
+    let denied = client.call("admin.deny", json!({ "id": id }));
+    assert_eq!(error_code(&denied), None, "{denied}");
+    assert!(!denied.to_string().contains("Secret"), "{denied}");
+}
+
+#[test]
+fn a_note_from_the_trash_cannot_be_wiped_in_small_steps() {
+    let place = Place::new();
+    place.write("Work/Plan.md", numbered(0, 512));
+    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
+    let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
+    let id = removed["structuredContent"]["trash_ids"][0].clone();
+    assert!(id.is_string(), "{removed}");
+    client.leave();
+    let script = place.token("script", ALL, false);
+    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
+    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let restored = client.call("document.restore", json!({ "trash_id": id }));
+    assert_eq!(error_code(&restored), None, "{restored}");
+    let mut update = |words: usize| {
+        let content = numbered(0, words);
+        client.call(
+            "document.update",
+            json!({"path": "Work/Plan", "content": content}),
+        )
+    };
+    let half = update(256);
+    assert_eq!(error_code(&half), None, "{half}");
+    approval_of(&update(128));
 }
