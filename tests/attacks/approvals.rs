@@ -14,15 +14,15 @@ use crate::support::place::{Place, component};
 
 const ALL: &str = "read,write,delete";
 
-fn settings(place: &Place) -> Settings {
+pub(super) fn settings(place: &Place) -> Settings {
     Settings {
         confirm: Confirm::Floor,
         ..place.settings()
     }
 }
 
-/// Runs the program on the state of a place and parses its output as JSON.
-fn notehost(place: &Place, arguments: &[&str]) -> Value {
+/// The program on the records of a place; what it prints is JSON.
+pub(super) fn notehost(place: &Place, arguments: &[&str]) -> Value {
     let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
         .args(arguments)
         .arg("--config")
@@ -43,7 +43,7 @@ fn notehost(place: &Place, arguments: &[&str]) -> Value {
     }
 }
 
-fn approval_of(refused: &Value) -> String {
+pub(super) fn approval_of(refused: &Value) -> String {
     assert_eq!(
         error_code(refused),
         Some("confirmation_required"),
@@ -55,8 +55,18 @@ fn approval_of(refused: &Value) -> String {
 
 /// A call in the stateless revision by a client with the elicitation capability.
 fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Value>) -> Value {
+    ask_tool(client, "document__remove", arguments, state)
+}
+
+/// The same for any tool.
+pub(super) fn ask_tool(
+    client: &mut HttpClient,
+    tool: &str,
+    arguments: &Value,
+    state: Option<&Value>,
+) -> Value {
     let mut params = json!({
-        "name": "document__remove",
+        "name": tool,
         "arguments": arguments,
         "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}},
     });
@@ -220,7 +230,7 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
     assert!(text.contains("cannot be attended"), "{text}");
 }
 
-fn numbered(from: usize, to: usize) -> String {
+pub(super) fn numbered(from: usize, to: usize) -> String {
     (from..to).map(|number| format!("word{number} ")).collect()
 }
 
@@ -464,30 +474,4 @@ fn call_that_no_longer_needs_approval_uses_a_fresh_clock() {
     let written = String::from_utf8(written).expect("text");
     assert!(!written.is_empty());
     assert!(!diff.contains(&format!("+{written}")), "{diff}: {written}");
-}
-
-#[test]
-fn repeated_small_deletions_of_a_restored_note_require_confirmation() {
-    let place = Place::new();
-    place.write("Work/Plan.md", numbered(0, 512));
-    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
-    let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
-    let id = removed["structuredContent"]["trash_ids"][0].clone();
-    assert!(id.is_string(), "{removed}");
-    client.disconnect();
-    let script = place.token("script", ALL, false);
-    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
-    let mut client = HttpClient::stateless(server.address()).with_token(&script);
-    let restored = client.call("document.restore", json!({ "trash_id": id }));
-    assert_eq!(error_code(&restored), None, "{restored}");
-    let mut update = |words: usize| {
-        let content = numbered(0, words);
-        client.call(
-            "document.update",
-            json!({"path": "Work/Plan", "content": content}),
-        )
-    };
-    let half = update(256);
-    assert_eq!(error_code(&half), None, "{half}");
-    approval_of(&update(128));
 }

@@ -1,6 +1,6 @@
 //! Journals that this machine did not write are never replayed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
@@ -46,6 +46,29 @@ impl JournalSetup {
             .env_remove("XDG_CONFIG_HOME")
             .output()
             .expect("the program runs")
+    }
+
+    /// The journal of a note that a killed process was about to make, and the vault's state folder.
+    fn interrupted(&self) -> (PathBuf, PathBuf) {
+        let notes = self.at("notes");
+        let killed = Command::new(env!("CARGO_BIN_EXE_notehost"))
+            .args(["call", "document", "create", "--path", "Deep/New"])
+            .args(["--content", "x", "--allow", "rw", "--vault"])
+            .arg(&notes)
+            .arg("--state")
+            .arg(self.at("state"))
+            .env("HOME", self.at("home"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env("NOTEHOST_FAIL_POINT", "commit-journal-placed")
+            .output()
+            .expect("the program runs");
+        assert!(!killed.status.success(), "{killed:?}");
+        let journals = std::fs::read_dir(notes.join(".notehost/journal")).expect("a folder");
+        let journal = journals.flatten().next().expect("a journal").path();
+        let states = std::fs::read_dir(self.at("state")).expect("a folder");
+        let mut states = states.flatten().map(|entry| entry.path());
+        let state = states.find(|state| state.join("journal.key").exists());
+        (journal, state.expect("the vault's state"))
     }
 
     fn list(&self) -> Output {
@@ -175,4 +198,87 @@ fn journal_with_our_id_needs_a_valid_authentication_code() {
     assert!(setup.list().status.success());
     assert!(!setup.at("notes/.git/hooks/post-checkout").exists());
     assert!(setup.at(".netrc").exists() && !setup.at("notes/Work/leak.md").exists());
+}
+
+#[test]
+fn a_journal_of_an_open_commit_is_replayed_only_as_it_was_written() {
+    // As it was written it is finished.
+    let setup = JournalSetup::new();
+    setup.interrupted();
+    assert!(setup.list().status.success());
+    assert!(setup.at("notes/Deep/New.md").exists());
+
+    for is_hostile in [false, true] {
+        let setup = JournalSetup::new();
+        let (journal, state) = setup.interrupted();
+        let written = std::fs::read_to_string(&journal).expect("a journal");
+        let (code, body) = written.split_once('\n').expect("a code and a body");
+        let forged = match is_hostile {
+            // Paths that a commit may touch, and a code that is not that of this body.
+            false => {
+                let body = body.replace("Deep/New.md", "Deep/Bad.md");
+                assert!(body.contains("Deep/Bad.md"), "{body}");
+                format!("{code}\n{body}")
+            }
+            // The right code, and paths that no commit may touch.
+            true => {
+                let key: [u8; 32] = std::fs::read(state.join("journal.key"))
+                    .expect("the key")
+                    .try_into()
+                    .expect("32 bytes");
+                let mut body: Value = serde_json::from_str(body).expect("JSON");
+                body["steps"] = forged_journals(&setup)["steps"].take();
+                let body = body.to_string();
+                let code = blake3::keyed_hash(&key, body.as_bytes()).to_hex();
+                format!("{code}\n{body}")
+            }
+        };
+        std::fs::write(&journal, forged).expect("a journal");
+        let listed = setup.list();
+        assert!(listed.status.success(), "{listed:?}");
+        let log = String::from_utf8_lossy(&listed.stderr).into_owned();
+        assert!(log.contains("set aside"), "{log}");
+        assert!(!journal.exists(), "it was set aside");
+        for path in [
+            "notes/Deep/New.md",
+            "notes/Deep/Bad.md",
+            "notes/.git/hooks/post-checkout",
+            "notes/Work/leak.md",
+        ] {
+            assert!(!setup.at(path).exists(), "{path}: {log}");
+        }
+        assert!(setup.at(".netrc").exists());
+    }
+}
+
+#[test]
+fn what_a_moved_vault_left_half_done_is_not_taken_for_that_of_another_machine() {
+    let setup = JournalSetup::new();
+    let (_, state) = setup.interrupted();
+    let moved = setup.at("moved");
+    std::fs::rename(setup.at("notes"), &moved).expect("it can be moved");
+    let moved = moved.to_str().expect("a path").to_owned();
+    let listed = setup.notehost(&["call", "document", "list", "--vault", &moved]);
+    assert!(listed.status.success(), "{listed:?}");
+    let name = state
+        .file_name()
+        .expect("a name")
+        .to_string_lossy()
+        .into_owned();
+    let log = String::from_utf8_lossy(&listed.stderr).into_owned();
+    assert!(
+        log.contains("another id or path") && log.contains(&name),
+        "{log}"
+    );
+    let doctor = setup.notehost(&["doctor", &moved, "--json-output"]);
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    for words in ["left by this machine", &name, "remove nothing before"] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
+    assert!(!report.contains("not written by this machine"), "{report}");
+
+    // Under its old path it is finished.
+    std::fs::rename(&moved, setup.at("notes")).expect("it can be moved");
+    assert!(setup.list().status.success());
+    assert!(setup.at("notes/Deep/New.md").exists());
 }

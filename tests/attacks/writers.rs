@@ -60,6 +60,15 @@ fn second_process_with_another_state_folder_is_locked_out() {
         !place.path().join("a/.notehost").exists(),
         "a vault that was only read shows no trace"
     );
+    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["doctor", "--json-output", "--config"])
+        .arg(config(place.path(), "a"))
+        .arg("--state")
+        .arg(place.path().join("two"))
+        .output()
+        .expect("the program runs");
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(report.contains("is being served by process"), "{report}");
     let read = first.call("document.read", json!({"path": "Note"}));
     assert_eq!(error_code(&read), None, "{read}");
     first.disconnect();
@@ -111,8 +120,41 @@ fn idempotency_keys_are_scoped_to_one_vault() {
     }
 }
 
-/// A panic at each step from the first visible change to sending the reply: the reply states what happened, and sending
-/// the same call again does not repeat the change.
+#[test]
+fn a_question_about_one_folder_is_not_seen_or_decided_in_another() {
+    let place = place();
+    let said = |output: &Output| {
+        let both = [&output.stdout[..], &output.stderr[..]].concat();
+        String::from_utf8_lossy(&both).into_owned()
+    };
+    let remove = ["document", "remove", "--paths", "Note"];
+    let refused = call(place.path(), "a", "state", &remove, &[]);
+    assert!(
+        said(&refused).contains("confirmation_required"),
+        "{refused:?}"
+    );
+    let listed = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        .args(["approval", "list", "--state"])
+        .arg(place.path().join("state"))
+        .output()
+        .expect("the program runs");
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let id = listed["items"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(listed["items"][0]["folder"], "a", "{listed}");
+    for (notes, is_known) in [("a", true), ("b", false)] {
+        let listed = call(place.path(), notes, "state", &["admin", "approvals"], &[]);
+        assert!(listed.status.success(), "{listed:?}");
+        assert_eq!(said(&listed).contains(&id), is_known, "{notes}: {listed:?}");
+    }
+    for decide in ["approve", "deny"] {
+        let decide = ["admin", decide, "--id", &id];
+        let refused = call(place.path(), "b", "state", &decide, &[]);
+        assert!(said(&refused).contains("no approval"), "{refused:?}");
+    }
+}
+
+/// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
+/// call sent again changes nothing twice.
 #[test]
 fn panic_after_a_commit_still_reports_success() {
     let append = &["document", "append", "--path", "Note", "--text", "more"][..];

@@ -48,6 +48,15 @@ fn component_can_be_installed_upgraded_and_removed() {
             gone.contains("the component `stedy` is not installed"),
             "{gone}"
         );
+
+        // A component that was removed does not return in an older version without the explicit flag.
+        let one = version("one");
+        let older = workspace.fail(&["component", "add", &one]);
+        assert!(older.contains("older than 2.0.0"), "{older}");
+        assert!(workspace.list_entry().is_none());
+        workspace.succeed(&["component", "add", &one, "--allow-downgrade"]);
+        workspace.succeed(&["component", "remove", "steady"]);
+        workspace.succeed(&["component", "add", &one]);
     }
 }
 

@@ -120,8 +120,8 @@ pub struct CallerSettings {
     pub scopes: Option<Vec<String>>,
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
-    /// Whether its client is trusted to ask its user; overrides the property of its token. Callers with signed tokens are
-    /// unattended unless this is `true`.
+    /// Whether its client is trusted to ask its user, instead of what its token says. Callers with signed tokens are not
+    /// unless `[callers."NAME (signed)"]` says so.
     pub attended: Option<bool>,
     /// Its tool surface.
     pub surface: Option<Surface>,

@@ -188,7 +188,7 @@ pub(super) async fn commit(
     } else {
         let request = &allowed.checked.found.request;
         let note = CommitNote {
-            caller: allowed.caller.name().to_owned(),
+            caller: allowed.caller.key(),
             action: format!("{}.{}", request.domain, request.action),
             key: claim.in_history(),
         };

@@ -18,7 +18,7 @@ use notehost_config::{Confirm, ConfirmationSettings, Settings};
 use notehost_policy::auth::Entrance;
 use notehost_policy::{
     ApprovalError, Approvals, CallWeights, Confirmed, DropCount, DropLedger, FrozenEnvironment,
-    NotCounted, Question,
+    NotCounted, Question, VaultPlace,
 };
 use notehost_records::database::{DatabaseError, now_ms};
 use notehost_vault::{ChangeKind, CommitError, Effect, StagedChange, VaultError};
@@ -218,15 +218,17 @@ pub(super) async fn confirm(
     let action = allowed.checked.found.full_name();
     let (change, summary, (diff, sent_diff)) = {
         let (action, shown) = (action.clone(), changes.clone());
-        off_worker(is_quick, move || {
-            let losses = Losses::of(&shown, &weights);
-            (
+        let (drops, count) = (counting.drops.clone(), counting.count.clone());
+        let describe = move || {
+            let of_others = drops.lost_of_others(&count)?;
+            let losses = Losses::of(&shown, &weights, &of_others);
+            Ok((
                 digest(&shown),
                 losses.summary(&action, reason),
                 losses.diffs(),
-            )
-        })
-        .await?
+            ))
+        };
+        off_worker(is_quick, describe).await?.map_err(unavailable)?
     };
     if confirmation.approved.as_ref() == Some(&change) {
         return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
@@ -235,6 +237,11 @@ pub(super) async fn confirm(
         caller: allowed.caller.key(),
         action,
         vault: allowed.vault.id().to_owned(),
+        place: VaultPlace {
+            identity: allowed.vault.identity(),
+            folder: allowed.vault.folder_name().to_owned(),
+        },
+        paths: touched(&changes),
         arguments: allowed.binding(),
         change,
         summary,
@@ -326,6 +333,15 @@ fn ask(
         "changes": listed,
         "diff": sent_diff,
     }))
+}
+
+/// Every path that changes touch.
+fn touched(changes: &[StagedChange]) -> Vec<String> {
+    let paths = changes
+        .iter()
+        .flat_map(|change| change.from.iter().chain([&change.path]));
+    let paths: BTreeSet<String> = paths.cloned().collect();
+    paths.into_iter().collect()
 }
 
 /// Whether anybody is asked about changes of this call at all.

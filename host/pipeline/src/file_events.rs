@@ -67,6 +67,14 @@ impl EventFilter {
         }
     }
 
+    /// Whether it may know of all of these files of the vault with this identity.
+    pub(super) fn reaches_all(&self, identity: &str, paths: &[String]) -> bool {
+        let mut vaults = self.vaults.iter();
+        vaults.any(|(known, look)| {
+            known.identity() == identity && paths.iter().all(|path| look.sees_file(path))
+        })
+    }
+
     /// Whether it may know of this file.
     pub fn reaches(&self, vault: &str, path: &str) -> bool {
         let mut vaults = self.vaults.iter();

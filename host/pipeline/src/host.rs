@@ -348,8 +348,14 @@ impl Host {
     /// own questions, so their approvals are decided elsewhere.
     pub fn is_attended(&self, caller: &Caller) -> bool {
         let settings = self.settings();
-        let own = settings.callers.get(caller.name());
-        let configured = own.and_then(|own| own.attended);
+        let of = |name: &str| settings.callers.get(name).and_then(|own| own.attended);
+        // A signed token may carry the name of a static one: it is not trusted for that, but it can be restricted by it.
+        let configured = match caller.proof() {
+            Proof::Signed => of(caller.name())
+                .filter(|attended| !attended)
+                .or_else(|| of(&caller.key())),
+            Proof::Token | Proof::Place => of(caller.name()),
+        };
         match (caller.entrance(), caller.proof()) {
             (Entrance::Http, Proof::Place) => false,
             (Entrance::Http, Proof::Token | Proof::Signed) => {

@@ -19,6 +19,9 @@ CREATE TABLE IF NOT EXISTS approvals (
     caller TEXT NOT NULL,
     action TEXT NOT NULL,           -- domain.action
     vault TEXT NOT NULL,
+    identity TEXT NOT NULL,         -- of the vault's folder on this machine
+    folder TEXT NOT NULL,           -- the name of that folder
+    paths TEXT NOT NULL,            -- JSON list of every path that would be touched
     arguments TEXT NOT NULL,        -- a hash
     change TEXT NOT NULL,           -- the digest of what was staged
     summary TEXT NOT NULL,
@@ -40,7 +43,7 @@ const MAX_WAITING_BYTES: i64 = 64 << 20;
 /// The maximum number of a caller's decided or expired approvals.
 const MAX_DECIDED: i64 = 100;
 /// Every column that [`approval`] reads, but the diff.
-const COLUMNS: &str = "id, caller, action, vault, arguments, change, summary, created, expires, state, decided_by, \
+const COLUMNS: &str = "id, caller, action, vault, identity, folder, paths, arguments, change, summary, created, expires, state, decided_by, \
                        decided_via";
 /// How long decided approvals are kept.
 const RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
@@ -76,6 +79,7 @@ impl Approvals {
         let frozen = question.frozen.as_ref();
         // A time and bytes can always be written.
         let frozen = frozen.map(|frozen| serde_json::to_string(frozen).unwrap_or_default());
+        let paths = serde_json::to_string(&question.paths).unwrap_or_default();
         let id = self.database.with(|connection| {
             let transaction = connection.transaction()?;
             transaction.execute("DELETE FROM approvals WHERE expires < ?1", [now - RETENTION_MS])?;
@@ -86,12 +90,12 @@ impl Approvals {
             )?;
             let standing: Option<String> = transaction
                 .query_row(
-                    "SELECT id FROM approvals WHERE caller = ?1 AND action = ?2 AND vault = ?3 AND arguments = ?4
+                    "SELECT id FROM approvals WHERE caller = ?1 AND action = ?2 AND identity = ?3 AND arguments = ?4
                      AND change = ?5 AND state = 'pending' AND expires > ?6",
                     params![
                         question.caller,
                         question.action,
-                        question.vault,
+                        question.place.identity,
                         question.arguments,
                         question.change,
                         now
@@ -119,8 +123,8 @@ impl Approvals {
                 None => {
                     transaction.execute(
                         "INSERT INTO approvals (id, caller, action, vault, arguments, change, summary, diff, created, expires,
-                             state, frozen, valid_ms)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11, ?12)",
+                             state, frozen, valid_ms, identity, folder, paths)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'pending', ?11, ?12, ?13, ?14, ?15)",
                         params![
                             new,
                             question.caller,
@@ -133,7 +137,10 @@ impl Approvals {
                             now,
                             now + expires_ms,
                             frozen,
-                            expires_ms
+                            expires_ms,
+                            question.place.identity,
+                            question.place.folder,
+                            paths
                         ],
                     )?;
                     new
@@ -239,8 +246,9 @@ impl Approvals {
         if bound.0 != question.caller {
             return Err(ApprovalError::Unknown(id()));
         }
-        if (&approval.action, &approval.vault, &bound.1)
-            != (&question.action, &question.vault, &question.arguments)
+        let place = &question.place.identity;
+        if (&approval.action, &approval.identity, &bound.1)
+            != (&question.action, place, &question.arguments)
         {
             return Err(ApprovalError::OtherCall(id()));
         }
@@ -295,11 +303,15 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
     let (word, expires): (String, i64) = (row.get("state")?, row.get("expires")?);
     let decided_by: Option<String> = row.get("decided_by")?;
     let via: Option<String> = row.get("decided_via")?;
+    let paths: String = row.get("paths")?;
     Ok(Approval {
         id: row.get("id")?,
         caller: row.get("caller")?,
         action: row.get("action")?,
         vault: row.get("vault")?,
+        folder: row.get("folder")?,
+        identity: row.get("identity")?,
+        paths: serde_json::from_str(&paths).unwrap_or_default(),
         summary: row.get("summary")?,
         diff: row.get("diff")?,
         created: row.get("created")?,
@@ -315,6 +327,7 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::VaultPlace;
 
     fn approvals() -> (tempfile::TempDir, Approvals) {
         let state = tempfile::tempdir().expect("a folder");
@@ -327,6 +340,11 @@ mod tests {
             caller: "phone".into(),
             action: "document.remove".into(),
             vault: "main".into(),
+            place: VaultPlace {
+                identity: "main-0123".into(),
+                folder: "Notes".into(),
+            },
+            paths: vec!["Plan.md".into()],
             arguments: "a".into(),
             change: "c".into(),
             summary: "removes Plan.md".into(),
@@ -368,7 +386,7 @@ mod tests {
             ApprovalError::OtherCall(_)
         ));
         assert!(matches!(
-            refused(&other(|q| q.vault = "b".into())),
+            refused(&other(|q| q.place.identity = "b".into())),
             ApprovalError::OtherCall(_)
         ));
         assert!(matches!(

@@ -100,6 +100,23 @@ impl DropLedger {
         Ok(self.steps(count, now_ms())?.meets_floor)
     }
 
+    /// How many words each change loses that its caller did not write, in the order of the changes.
+    pub fn lost_of_others(&self, count: &DropCount) -> Result<Vec<u64>, DatabaseError> {
+        let now = now_ms();
+        let mut lost = Vec::new();
+        for notes in count.weights.notes.chunks(BATCH_ROWS) {
+            let known = self.database.with(|connection| {
+                let bytes = notes.iter().map(|note| find(connection, count, note, now));
+                bytes.collect::<rusqlite::Result<Vec<_>>>()
+            })?;
+            lost.extend(notes.iter().zip(known).map(|(note, known)| {
+                let ledger = known.and_then(|bytes| postcard::from_bytes::<Ledger>(&bytes).ok());
+                note.lost_of_others(&ledger.unwrap_or_default())
+            }));
+        }
+        Ok(lost)
+    }
+
     /// Land a change and count it. No other call of this vault is counted in between, so several at once are added up
     /// too. `may_have_landed` decides about a failure whether it is counted as well.
     pub fn land<T, E>(

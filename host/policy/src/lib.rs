@@ -28,6 +28,7 @@ pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
 pub use permissions::{Decision, Narrowing, Permissions, StatedTier};
 pub use question::{
     Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
+    VaultPlace,
 };
 pub use rates::{RATES_TABLE, Rates};
 pub use weights::CallWeights;

@@ -7,7 +7,8 @@
 //!
 //! Words that move from one note to another within a call are not lost, and do not become the caller's own either. What was
 //! lost around them goes with them, in proportion: a note of moved words is judged like the note that they came from.
-//! Words that come back from the trash or from the history do not become the caller's own.
+//! Words that come back from the trash or from the history do not become the caller's own, unless they were: what it added
+//! and dropped is its own again, so that nobody enlarges a note by undoing what it dropped of itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ const FREE_SHARE: u64 = 20;
 pub(super) struct Ledger {
     /// Words that the caller added.
     own: Bag,
+    /// Words that it added and dropped again: if they are restored, they are its own again.
+    dropped: Bag,
     /// Words of others that it dropped and has not brought back.
     lost: Bag,
     /// How much it dropped, by hour.
@@ -44,6 +47,8 @@ struct Hour {
     own_more: u64,
     /// Words that were dropped and taken for some of those.
     free: u64,
+    /// Words that the caller added and dropped, and that are not in `dropped`.
+    dropped_more: u64,
     /// Lines that it joined with others: they can no longer be seen to be lost.
     joined: u64,
 }
@@ -71,6 +76,17 @@ impl Ledger {
         lines.max(self.lost_words() / WORDS_PER_LINE)
     }
 
+    /// How many of the words that leave a note are the caller's own.
+    pub(super) fn own_among(&self, text: &TextWeights) -> u64 {
+        let known = text.removed.iter().map(|(word, count)| {
+            let own = self.own.get(word).map_or(0, |own| *own.min(count));
+            u64::from(own)
+        });
+        let known: u64 = known.sum();
+        let rest = sum(&text.removed) - known + text.removed_more;
+        known + rest.min(self.own_more())
+    }
+
     /// A person approved: counting restarts. The caller's additions stay its own.
     pub(super) fn reset(&mut self) {
         self.lost.clear();
@@ -87,6 +103,15 @@ impl Ledger {
         self.lost.clear();
         if own > 0 {
             self.hour(hour).own_more += own;
+        }
+        self.slim_dropped(hour);
+    }
+
+    fn slim_dropped(&mut self, hour: i64) {
+        let dropped = sum(&self.dropped);
+        self.dropped.clear();
+        if dropped > 0 {
+            self.hour(hour).dropped_more += dropped;
         }
     }
 
@@ -147,7 +172,29 @@ impl Ledger {
             left -= taken;
         }
         if words > 0 {
-            self.hour(hour).free += words;
+            let now = self.hour(hour);
+            now.free += words;
+            now.dropped_more += words;
+        }
+    }
+
+    /// Words of the caller's own are no longer in the note.
+    fn drop_own(&mut self, hour: i64, word: u64, count: u32) {
+        if !add(&mut self.dropped, word, count) {
+            self.hour(hour).dropped_more += u64::from(count);
+        }
+    }
+
+    /// So many words were restored that are not known one by one: as many as the caller dropped of its own are its own again.
+    fn restore_own_more(&mut self, hour: i64, words: u64) {
+        let mut left = words;
+        for one in &mut self.hours {
+            let taken = left.min(one.dropped_more);
+            one.dropped_more -= taken;
+            left -= taken;
+        }
+        if words > left {
+            self.hour(hour).own_more += words - left;
         }
     }
 
@@ -160,9 +207,13 @@ impl Ledger {
 
     /// Without what says nothing.
     fn tidy(&mut self) {
-        let counts = |one: &Hour| [one.words, one.lines, one.own_more, one.free, one.joined];
-        self.hours
-            .retain(|one| counts(one).into_iter().any(|count| count > 0));
+        self.hours.retain(|one| {
+            let empty = Hour {
+                hour: one.hour,
+                ..Hour::default()
+            };
+            *one != empty
+        });
     }
 }
 
@@ -211,6 +262,7 @@ pub(super) fn count(notes: &mut [NoteEdit<'_>], hour: i64) -> Vec<bool> {
                 joined: share(one.joined, gone, stays),
                 own_more: 0,
                 free: 0,
+                dropped_more: 0,
                 ..*one
             }));
         }
@@ -218,17 +270,28 @@ pub(super) fn count(notes: &mut [NoteEdit<'_>], hour: i64) -> Vec<bool> {
     }
     for (note, earlier) in notes.iter_mut().zip(&mut judged) {
         let ledger = &mut note.ledger;
-        let (mut back, mut came) = (0, 0);
+        let (mut back, mut came, mut restored) = (0, 0, 0);
         for (word, count) in &note.text.added {
             let arrived = take(&mut arriving, *word, *count);
             came += u64::from(arrived);
             let returned = take(&mut ledger.lost, *word, count - arrived);
             back += u64::from(returned);
-            if !note.text.is_restored {
-                ledger.add_own(hour, *word, count - arrived - returned);
+            let new = count - arrived - returned;
+            let again = take(&mut ledger.dropped, *word, new);
+            match note.text.is_restored {
+                false => ledger.add_own(hour, *word, new),
+                true => {
+                    ledger.add_own(hour, *word, again);
+                    restored += u64::from(new - again);
+                }
             }
         }
-        if note.text.added_more > 0 && !note.text.is_restored {
+        if note.text.is_restored {
+            if note.text.added_more > 0 {
+                ledger.slim_dropped(hour);
+            }
+            ledger.restore_own_more(hour, restored + note.text.added_more);
+        } else if note.text.added_more > 0 {
             ledger.hour(hour).own_more += note.text.added_more;
         }
         ledger.release_free_memory(back);
@@ -267,10 +330,13 @@ impl Edit {
     /// Takes the caller's own words that leave the note off the ledger.
     fn of(note: &mut NoteEdit<'_>, hour: i64) -> Edit {
         let mut removed = note.text.removed.clone();
+        let mut dropped = Vec::new();
         if let Some(before) = &note.text.before {
             // Somebody else may have removed what the caller added.
             note.ledger.own.retain(|word, count| {
-                *count = before.get(word).map_or(0, |there| *there.min(count));
+                let there = before.get(word).map_or(0, |there| *there.min(count));
+                dropped.push((*word, *count - there));
+                *count = there;
                 *count > 0
             });
         }
@@ -278,9 +344,14 @@ impl Edit {
         let others = words.saturating_sub(note.ledger.own_words());
         let own = &mut note.ledger.own;
         removed.retain(|word, count| {
-            *count -= take(own, *word, *count);
+            let taken = take(own, *word, *count);
+            dropped.push((*word, taken));
+            *count -= taken;
             *count > 0
         });
+        for (word, count) in dropped {
+            note.ledger.drop_own(hour, word, count);
+        }
         let free = note.ledger.free_words(words, others);
         let mut left = free;
         removed.retain(|_, count| {
@@ -321,7 +392,8 @@ fn moved(notes: &[NoteEdit<'_>], edits: &[Edit]) -> Bag {
 fn add(bag: &mut Bag, word: u64, count: u32) -> bool {
     let fits = bag.len() < MAX_WORDS || bag.contains_key(&word);
     if count > 0 && fits {
-        *bag.entry(word).or_default() += count;
+        let known = bag.entry(word).or_default();
+        *known = known.saturating_add(count);
     }
     fits
 }

@@ -14,8 +14,12 @@ pub struct Question {
     pub caller: String,
     /// `domain.action`.
     pub action: String,
-    /// The vault.
+    /// The vault's id.
     pub vault: String,
+    /// Which folder the vault is: ids are not unique on a machine.
+    pub place: VaultPlace,
+    /// Every path that would be touched.
+    pub paths: Vec<String>,
     /// The hash of the arguments.
     pub arguments: String,
     /// The digest of the staged changes.
@@ -26,6 +30,15 @@ pub struct Question {
     pub diff: String,
     /// The clock and random seed that the call ran with.
     pub frozen: Option<FrozenEnvironment>,
+}
+
+/// Which folder a question is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VaultPlace {
+    /// Names the folder on this machine.
+    pub identity: String,
+    /// The folder's name, for people.
+    pub folder: String,
 }
 
 /// The clock and random seed of a call, stored with its question: the call with the approval runs with the same, so
@@ -68,8 +81,17 @@ pub struct Approval {
     pub caller: String,
     /// `domain.action`.
     pub action: String,
-    /// The vault.
+    /// The vault's id.
     pub vault: String,
+    /// The name of the vault's folder.
+    #[serde(skip)]
+    pub folder: String,
+    /// Names the vault's folder on this machine.
+    #[serde(skip)]
+    pub identity: String,
+    /// Every path that would be touched.
+    #[serde(skip)]
+    pub paths: Vec<String>,
     /// A summary of the change.
     pub summary: String,
     /// The diff of the change.

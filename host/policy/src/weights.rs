@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::loss::Ledger;
 use super::word_bag::{
     Bag, bag, cancel, count_words, differing_lines, filled_lines, hashed_words, middles, sum, take,
     with_links_alike,
@@ -200,6 +201,14 @@ impl CallWeights {
 }
 
 impl NoteWeights {
+    /// How many words it loses, without those that the caller wrote. What cannot be counted is more than anything.
+    pub(super) fn lost_of_others(&self, ledger: &Ledger) -> u64 {
+        match (&self.text, self.lost) {
+            (Some(text), lost) if lost < u64::MAX => lost.saturating_sub(ledger.own_among(text)),
+            (_, lost) => lost,
+        }
+    }
+
     /// Where the note is before the call.
     pub(super) fn earlier_path(&self) -> &str {
         self.from.as_deref().unwrap_or(&self.path)

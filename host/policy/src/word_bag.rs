@@ -8,6 +8,9 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use notehost_sdk::text::links;
 
+/// A word counts as one for every so many characters, and at least as one.
+const PIECE_CHARS: usize = 16;
+
 /// A multiset of words, as hashes.
 pub(super) type Bag = BTreeMap<u64, u32>;
 
@@ -192,10 +195,23 @@ fn hash(word: &str) -> u64 {
 fn each_word<'t>(text: &'t str, mut each: impl FnMut(&'t str)) {
     for word in text.split_whitespace() {
         match word.is_ascii() {
-            true => each(word),
+            true => each_piece(word, &mut each),
             false => each_part(word, &mut each),
         }
     }
+}
+
+/// The pieces of a word of a script with spaces; most words are one. The last has up to twice the characters.
+fn each_piece<'t>(mut word: &'t str, each: &mut impl FnMut(&'t str)) {
+    while word.len() >= 2 * PIECE_CHARS
+        && let Some((end, _)) = word.char_indices().nth(PIECE_CHARS)
+        && word[end..].chars().nth(PIECE_CHARS - 1).is_some()
+    {
+        let (piece, rest) = word.split_at(end);
+        each(piece);
+        word = rest;
+    }
+    each(word);
 }
 
 /// The parts of a word in which some characters may be of scripts without spaces.
@@ -207,7 +223,7 @@ fn each_part<'t>(word: &'t str, each: &mut impl FnMut(&'t str)) {
             continue;
         }
         if start < at {
-            each(&word[start..at]);
+            each_piece(&word[start..at], each);
         }
         start = at + character.len_utf8();
         let end = match characters.peek() {
@@ -217,7 +233,7 @@ fn each_part<'t>(word: &'t str, each: &mut impl FnMut(&'t str)) {
         each(&word[at..end]);
     }
     if start < word.len() {
-        each(&word[start..]);
+        each_piece(&word[start..], each);
     }
 }
 
@@ -273,6 +289,9 @@ mod tests {
         assert_eq!(words("买牛奶"), ["买牛", "牛奶", "奶"]);
         assert_eq!(words("a买b 牛"), ["a", "买", "b", "牛"]);
         assert_eq!(count_words("ประเทศไทย"), 9);
+        assert_eq!(count_words(&"a".repeat(31)), 1);
+        assert_eq!(words(&"ü".repeat(40)), ["ü".repeat(16), "ü".repeat(24)]);
+        assert_eq!(count_words(&"a".repeat(20_000)), 1250);
         assert_eq!(count_words("庭に水をやる。"), 7);
         assert_eq!(filled_lines("a\n\n \t\nb\r\n\r\nc").count(), 3);
     }

@@ -148,6 +148,7 @@ impl ById {
 
 fn to_json(asked: &Asked) -> Value {
     let mut value = serde_json::to_value(asked).unwrap_or_default();
+    value["folder"] = asked.folder.as_str().into();
     value["created"] = when::iso(asked.created).into();
     value["expires"] = when::iso(asked.expires).into();
     value
@@ -168,12 +169,13 @@ fn table(terminal: &Terminal, items: &[Asked], now: i64) -> String {
             expires,
             asked.caller.clone(),
             asked.action.clone(),
+            asked.folder.clone(),
             asked.summary.clone(),
         ]
     };
     terminal.table(
         &[
-            "id", "state", "age", "expires", "caller", "action", "summary",
+            "id", "state", "age", "expires", "caller", "action", "folder", "summary",
         ],
         items.iter().map(row),
     )
@@ -188,11 +190,12 @@ fn whole(terminal: &Terminal, asked: &Asked) -> String {
         "{}\n{}\n\n{}",
         terminal.strong(&terminal.safe(&asked.summary)),
         terminal.faint(&terminal.safe(&format!(
-            "{} · requested by {} at {} · vault {} · {}{decided} · until {}",
+            "{} · asked by {} at {} · vault {} (folder {}) · {}{decided} · until {}",
             asked.action,
             asked.caller,
             when::shown(asked.created),
             asked.vault,
+            asked.folder,
             asked.state.word(),
             when::shown(asked.expires)
         ))),

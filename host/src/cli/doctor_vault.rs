@@ -56,7 +56,12 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
 fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
     let twins: Vec<String> = found.twins.iter().map(|alike| alike.join(" / ")).collect();
     let large = format!("over {} MiB, slow to read and to edit", LARGE_NOTE >> 20);
-    let lists: [(&[String], &str, &str); 11] = [
+    let left: Vec<String> = found
+        .left_as
+        .iter()
+        .map(|(path, left_as)| format!("{path} as `{left_as}`"))
+        .collect();
+    let lists: [(&[String], &str, &str); 12] = [
         (
             &found.unreadable,
             "cannot be read",
@@ -100,14 +105,20 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
         ),
         (
             &found.set_aside,
-            "kept from a change that could be neither completed nor rolled back",
-            "compare `parked` files with your notes, check `notehost call document.trash`, then delete them",
+            "kept from a change that could be neither finished nor taken back",
+            "compare `parked` files with your notes and keep them: one may be the only copy of a note; look into `notehost \
+             call document.trash`, then remove the rest",
+        ),
+        (
+            &left,
+            "left by this machine under another id or path of this vault",
+            "start once with that id and path, which finishes the change or takes it back; remove nothing before",
         ),
         (
             &found.foreign,
-            "journals in `.notehost` that this machine did not write: never replayed",
-            "another machine that shares this vault may need them; otherwise find out where they came from and \
-             delete them",
+            "in `.notehost` and not written by this machine: never replayed",
+            "another machine that shares this vault may need them; if there is none, look where they came from, and keep \
+             `parked` files: one may be the only copy of a note",
         ),
     ];
     lists

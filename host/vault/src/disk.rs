@@ -170,6 +170,17 @@ impl Folder {
         )?)
     }
 
+    /// Whether another process has locked the folder; `false` where that cannot be known.
+    pub(super) fn is_locked(&self) -> bool {
+        match rustix::fs::flock(&self.dir, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => {
+                self.unlock();
+                false
+            }
+            Err(error) => error == rustix::io::Errno::WOULDBLOCK,
+        }
+    }
+
     /// Lets go of the folder.
     pub(super) fn unlock(&self) {
         let _ = rustix::fs::flock(&self.dir, FlockOperation::Unlock);

@@ -262,9 +262,25 @@ impl History {
 
     /// The change that a call with this key made.
     pub(super) fn change_with_key(&self, key: &str) -> Result<Option<ChangeRow>, VaultError> {
-        Ok(self
+        if let Some(written) = self
             .select("done = 1 AND key = ?1", [key], 1, "DESC")?
-            .pop())
+            .pop()
+        {
+            return Ok(Some(written));
+        }
+        // It may have landed, and the mark could not be written yet.
+        let landed: Vec<String> = {
+            let unsettled = self.unsettled();
+            let landed = unsettled.iter().filter(|change| change.is_done);
+            landed.map(|change| change.id.clone()).collect()
+        };
+        for id in landed {
+            let found = self.select("id = ?1 AND key = ?2", [id.as_str(), key], 1, "DESC")?;
+            if !found.is_empty() {
+                return Ok(found.into_iter().next());
+            }
+        }
+        Ok(None)
     }
 
     /// Changes of files before one, the latest first.
@@ -445,48 +461,4 @@ fn failed(error: rusqlite::Error) -> VaultError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unsettled_changes_are_settled_by_the_next_change() {
-        let place = tempfile::tempdir().expect("a folder");
-        let history = History::open(&place.path().join("history.db")).expect("a history");
-        let write = |id: &str| {
-            let change = ChangeRow {
-                number: 0,
-                id: id.to_owned(),
-                time: 1,
-                caller: "ana".to_owned(),
-                action: "document.test".to_owned(),
-                undoes: None,
-                undoes_whole: false,
-                undone: false,
-                key: None,
-                files: Vec::new(),
-            };
-            history
-                .write_pending(&change, |_| Ok(None))
-                .expect("written");
-        };
-        let is_read_only = |is_read_only: bool| {
-            let connection = history.connection();
-            connection
-                .pragma_update(None, "query_only", is_read_only)
-                .expect("a pragma");
-        };
-        write("landed");
-        write("failed");
-        is_read_only(true);
-        assert!(history.mark_done("landed").is_err() && history.forget("failed").is_err());
-        is_read_only(false);
-        assert_eq!(history.pending().expect("changes").len(), 2);
-        write("next");
-        assert!(history.change("landed").expect("a change").is_some());
-        let pending = history.pending().expect("changes");
-        assert_eq!(
-            pending.iter().map(|row| &*row.id).collect::<Vec<_>>(),
-            ["next"]
-        );
-    }
-}
+mod tests;

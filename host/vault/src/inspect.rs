@@ -13,6 +13,7 @@ use rustix::fs::{Access, AtFlags};
 
 use super::disk::{Folder, is_absent};
 use super::journal::{Origin, Seal};
+use super::lock::holder_elsewhere;
 use super::path::{PRIVATE, folded, is_closed, join};
 use super::recovery::read_journal;
 use super::state_key;
@@ -55,11 +56,18 @@ pub struct Findings {
     pub set_aside: Vec<String>,
     /// What is in the vault's private folder and was not written with this state folder.
     pub foreign: Vec<String>,
+    /// What this machine left there under another id of the vault or another path: each with the folder name of that vault
+    /// in the state folder.
+    pub left_as: Vec<(String, String)>,
 }
 
 /// Look at every file of the vault in this folder. `state` is the folder that `Vault::open` was given.
 pub fn inspect(id: &str, folder: &Path, state: &Path) -> std::io::Result<Findings> {
-    let own = Seal::existing(&state.join(state_key(id, &folder.canonicalize()?)));
+    let own = state_key(id, &folder.canonicalize()?);
+    let (own, others) = Seal::all(state)
+        .into_iter()
+        .partition::<Vec<_>, _>(|(name, _)| *name == own);
+    let own = own.into_iter().next().map(|(_, seal)| seal);
     let root = Dir::open_ambient_dir(folder, ambient_authority())?;
     let mut walk = Walk {
         root: &root,
@@ -73,7 +81,7 @@ pub fn inspect(id: &str, folder: &Path, state: &Path) -> std::io::Result<Finding
     walk.folder(&root, "", 0);
     // A folder that cannot be listed is among the findings already.
     if let Ok(root) = Folder::open_vault(folder) {
-        walk.leftovers(&root, own.as_ref());
+        walk.leftovers(&root, own.as_ref(), &others);
     }
     Ok(walk.findings)
 }
@@ -85,11 +93,13 @@ pub fn holder(id: &str, folder: &Path, state: &Path) -> std::io::Result<Option<S
         .join("lock");
     let mut file = match OpenOptions::new().read(true).open(lock) {
         Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(holder_elsewhere(&Folder::open_vault(folder)?));
+        }
         Err(error) => return Err(error),
     };
     match file.try_lock_shared() {
-        Ok(()) => Ok(None),
+        Ok(()) => Ok(holder_elsewhere(&Folder::open_vault(folder)?)),
         Err(TryLockError::Error(error)) => Err(error),
         Err(TryLockError::WouldBlock) => {
             let mut who = String::new();
@@ -181,7 +191,7 @@ impl Walk<'_> {
     }
 
     /// A commit writes beside what it replaces only within the private folder, and leaves nothing there.
-    fn leftovers(&mut self, root: &Folder, own: Option<&Seal>) {
+    fn leftovers(&mut self, root: &Folder, own: Option<&Seal>, others: &[(String, Seal)]) {
         for place in ["journal", "tmp", "set-aside"] {
             let path = join(PRIVATE, place);
             let listed = root.descend(&path).and_then(|folder| {
@@ -198,6 +208,13 @@ impl Walk<'_> {
             };
             for (name, _) in names {
                 let path = join(&path, &name);
+                let mut others = others.iter();
+                if let Some((left_as, _)) =
+                    others.find(|(_, seal)| seal.origin(&name) == Origin::Own)
+                {
+                    self.findings.left_as.push((path, left_as.clone()));
+                    continue;
+                }
                 let own = own.filter(|seal| seal.origin(&name) == Origin::Own);
                 let found = match (own, place) {
                     (None, _) => &mut self.findings.foreign,
@@ -267,6 +284,29 @@ mod inspect_tests {
         assert!(
             found.unreadable.is_empty() && found.read_only.is_empty() && found.future.is_empty()
         );
+    }
+
+    #[test]
+    fn what_another_id_of_the_vault_left_is_not_taken_for_that_of_another_machine() {
+        let vault = tempfile::tempdir().expect("a folder");
+        let state = tempfile::tempdir().expect("a folder");
+        let canonical = vault.path().canonicalize().expect("a path");
+        let before = state_key("before", &canonical);
+        std::fs::create_dir_all(state.path().join(&before)).expect("a folder");
+        let seal = Seal::of(&state.path().join(&before)).expect("a seal");
+        let temps = vault.path().join(".notehost/tmp");
+        std::fs::create_dir_all(&temps).expect("a folder");
+        let parked = format!("{}-parked-0", seal.prefix("0000000000000001"));
+        std::fs::write(temps.join(&parked), "the only copy").expect("a file");
+        std::fs::write(temps.join("ffffffffffff-0000000000000001-0"), "").expect("a file");
+        let found = inspect("after", vault.path(), state.path()).expect("findings");
+        let path = format!(".notehost/tmp/{parked}");
+        assert_eq!(found.left_as, [(path, before)]);
+        assert_eq!(found.foreign.len(), 1, "{:?}", found.foreign);
+        // Under its id it is its own.
+        let found = inspect("before", vault.path(), state.path()).expect("findings");
+        assert!(found.left_as.is_empty());
+        assert_eq!(found.leftovers.len(), 1);
     }
 
     #[test]

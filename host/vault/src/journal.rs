@@ -90,6 +90,20 @@ impl Seal {
         file.exists().then(|| Seal::of(state).ok())?
     }
 
+    /// The seals of all vaults in the state folder that `Vault::open` is given, each with the name of its own folder there.
+    /// After a vault got another id or was moved, what it left behind carries another seal of the same machine.
+    pub(super) fn all(state: &Path) -> Vec<(String, Seal)> {
+        let folders = std::fs::read_dir(state).into_iter().flatten().flatten();
+        let mut seals: Vec<(String, Seal)> = folders
+            .filter_map(|folder| {
+                let name = folder.file_name().into_string().ok()?;
+                Some((name, Seal::existing(&folder.path())?))
+            })
+            .collect();
+        seals.sort_by(|(one, _), (other, _)| one.cmp(other));
+        seals
+    }
+
     fn new(key: [u8; 32]) -> Seal {
         let id = blake3::derive_key(ID_CONTEXT, &key);
         let digits = blake3::Hash::from_bytes(id).to_hex();
@@ -312,6 +326,11 @@ mod tests {
         assert!(ours.open("0123456789abcdef.json", &bytes).is_none());
         assert!(theirs.open(&name, &bytes).is_none());
         assert!(ours.open(&name, &bytes[CODE_DIGITS + 1..]).is_none());
+        // A code is compared, not only read.
+        let zeros = [&[b'0'; CODE_DIGITS][..], &bytes[CODE_DIGITS..]].concat();
+        assert!(ours.open(&name, &zeros).is_none());
+        let theirs_of_it = theirs.close(&journal("Work/Old")).expect("a journal");
+        assert!(ours.open(&name, &theirs_of_it).is_none());
         let mut changed = bytes.clone();
         *changed.last_mut().expect("bytes") ^= 1;
         assert!(ours.open(&name, &changed).is_none());

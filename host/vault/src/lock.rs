@@ -92,12 +92,24 @@ fn damaged_key() -> VaultError {
     )
 }
 
+/// The process that has locked the vault's folder, where the system shows it.
+fn holder_of(root: &Folder) -> Option<u32> {
+    let status = root.own_status().ok()?;
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    holder_in(&locks, root.device().ok()?, status.signature.inode)
+}
+
+/// Who has locked a vault's folder, if anybody has: also a process with another state folder.
+pub(super) fn holder_elsewhere(root: &Folder) -> Option<String> {
+    root.is_locked().then(|| match holder_of(root) {
+        Some(process) => format!("{process}, with another state folder"),
+        None => "(unknown), with another state folder".to_owned(),
+    })
+}
+
 /// A process with another state folder has the vault.
 fn held_elsewhere(root: &Folder) -> VaultError {
-    let process = root.own_status().ok().and_then(|status| {
-        let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        holder_in(&locks, root.device().ok()?, status.signature.inode)
-    });
+    let process = holder_of(root);
     held(match process {
         Some(process) => format!("process {process}, with another state folder"),
         None => "another process, with another state folder".to_owned(),

@@ -63,12 +63,12 @@ impl Vault {
         let names = journals.names().map_err(failed)?.into_iter();
         let mut names: Vec<String> = names.map(|(name, _)| name).collect();
         names.sort_unstable();
-        let mut others = 0usize;
+        let mut others = Vec::new();
         for name in names {
             match seal.origin(&name) {
                 Origin::Own => {}
                 Origin::Other => {
-                    others += 1;
+                    others.push(name);
                     continue;
                 }
                 Origin::Unknown => {
@@ -120,14 +120,30 @@ impl Vault {
                 );
             }
         }
-        if others > 0 {
-            tracing::warn!(
-                vault = self.id,
-                count = others,
-                "journals of another machine or state folder were ignored"
-            );
+        if !others.is_empty() {
+            self.warn_of_others(&others);
         }
         Ok(unfinished)
+    }
+
+    /// Journals that another state folder wrote are left alone. If it is that of the same vault under another id or path,
+    /// its owner has to know: the commit is half done until it starts so again.
+    fn warn_of_others(&self, names: &[String]) {
+        let seals = self.state.parent().map(Seal::all).unwrap_or_default();
+        let is_of = |seal: &Seal| names.iter().any(|name| seal.origin(name) == Origin::Own);
+        for (left_as, _) in seals.iter().filter(|(_, seal)| is_of(seal)) {
+            tracing::error!(
+                vault = self.id,
+                left_as,
+                "a change was interrupted when this machine served the vault under another id or path: start once with \
+                 those, which finishes the change or takes it back"
+            );
+        }
+        tracing::warn!(
+            vault = self.id,
+            count = names.len(),
+            "journals of another machine or state folder are left alone"
+        );
     }
 
     fn replay(&self, journal: &Journal, direction: Direction) -> Result<(), VaultError> {

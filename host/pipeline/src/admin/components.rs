@@ -5,9 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::{CallError, Host};
+use super::store::{decided_elsewhere, needs_person_elsewhere};
 use super::{AdminArgs, Answer, written};
 use crate::registry::{Domain, Origin};
 use notehost_config::GrantSettings;
+use notehost_policy::auth::Caller;
 use notehost_runtime::packages::Packages;
 
 pub(super) fn list(host: &Host) -> Answer {
@@ -68,7 +70,11 @@ pub(super) fn list(host: &Host) -> Answer {
 }
 
 /// Sets the paths that a component from a file may use.
-pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+pub(super) async fn grant(
+    host: &Host,
+    caller: &Caller,
+    args: &AdminArgs<'_>,
+) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     let snapshot = host.registry().snapshot();
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
@@ -85,6 +91,13 @@ pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, C
         http: args.texts("http"),
         store_bytes: args.number("store_bytes"),
     };
+    let now = granted(host, component);
+    if widens(&now, &grant) && needs_person_elsewhere(host, caller) {
+        let message =
+            format!("this grants `{component}` more than it has, and nothing was changed");
+        let command = format!("notehost component grant {component}");
+        return Err(decided_elsewhere(caller, message, &command));
+    }
     written(
         host.edit_config(|edit| edit.set_grant(component, &grant))
             .await,
@@ -93,6 +106,25 @@ pub(super) async fn grant(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, C
         format!("the grant of `{component}` is in effect"),
         json!({ "component": component, "grant": grant }),
     ))
+}
+
+/// What the config grants a component.
+pub(super) fn granted(host: &Host, component: &str) -> GrantSettings {
+    let settings = host.settings();
+    let switches = settings.components.get(component);
+    switches
+        .map(|switches| switches.grant.clone())
+        .unwrap_or_default()
+}
+
+/// Whether a grant names anything that another does not.
+pub(super) fn widens(now: &GrantSettings, new: &GrantSettings) -> bool {
+    let adds = |now: &[String], new: &[String]| new.iter().any(|one| !now.contains(one));
+    adds(&now.read, &new.read)
+        || adds(&now.write, &new.write)
+        || adds(&now.delete, &new.delete)
+        || adds(&now.http, &new.http)
+        || new.store_bytes > now.store_bytes
 }
 
 /// Revokes the grant of a component.

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::super::{CallError, Host};
+use super::super::{CallError, EventFilter, Host};
 use super::{AdminArgs, Answer, written};
 use notehost_policy::auth::Caller;
 use notehost_records::audit::{self, By, Filter};
@@ -37,6 +37,13 @@ pub(super) async fn audit(
     })
     .await?;
     rows.reverse();
+    // Of a call that reached no vault nobody knows whose paths these are.
+    let hearing = EventFilter::of(host, caller);
+    for row in &mut rows {
+        let vault = row.vault.as_deref();
+        row.paths
+            .retain(|path| vault.is_some_and(|vault| hearing.reaches(vault, path)));
+    }
     let lines: Vec<String> = rows
         .iter()
         .map(|row| {

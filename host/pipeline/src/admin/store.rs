@@ -6,9 +6,11 @@ use std::path::Path;
 use serde_json::json;
 
 use super::super::{CallError, Host};
-use super::components::known;
+use super::components::{granted, known};
 use super::{AdminArgs, Answer};
 use crate::registry::{Candidate, EMBEDDED, Offer, OfferError};
+use notehost_config::GrantSettings;
+use notehost_policy::auth::{Caller, Entrance};
 use notehost_records::database::now_ms;
 use notehost_runtime::packages::oci::Reference;
 use notehost_runtime::packages::{Packages, PackagesError};
@@ -25,11 +27,16 @@ pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
         let message = format!("the component `{name}` is already installed: `upgrade` replaces it");
         return Err(CallError::new("already_exists", message));
     }
+    check_not_older(&candidate, "add NAME FILE")?;
     put(host, candidate, "installed").await
 }
 
 /// Replaces the running version; a version that cannot be used replaces nothing.
-pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
+pub(super) async fn upgrade(
+    host: &Host,
+    caller: &Caller,
+    args: &AdminArgs<'_>,
+) -> Result<Answer, CallError> {
     let component = known(host, args.text("component")?)?;
     if let Some(file) = host
         .settings()
@@ -44,13 +51,24 @@ pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
         return Err(CallError::new("unsupported", message));
     }
     let candidate = examine(host, args, Some(component)).await?;
-    if let Err(older) = candidate.check_not_older() {
-        let message = format!("nothing was changed: {older}");
-        let hint =
-            "it can be installed locally: `notehost component upgrade NAME FILE --allow-downgrade`";
-        return Err(CallError::new("validation_error", message).with_hint(hint));
-    }
+    check_not_older(&candidate, "upgrade NAME FILE")?;
     let widening = candidate.widening();
+    // Where nothing runs under the name any more, what the config still grants goes to whatever takes its place.
+    let regains =
+        candidate.difference.is_none() && granted(host, component) != GrantSettings::default();
+    if (!widening.is_empty() || regains) && needs_person_elsewhere(host, caller) {
+        let widening = match regains {
+            true => vec!["it gets what the config grants".to_owned()],
+            false => widening,
+        };
+        let message = format!(
+            "this version of `{component}` asks for more than the one that runs, and nothing was changed: {}",
+            widening.join("; ")
+        );
+        let command = format!("notehost component upgrade {component} FILE");
+        return Err(decided_elsewhere(caller, message, &command)
+            .with_details(json!({ "widening": widening })));
+    }
     if !widening.is_empty() && !args.flag("accept") {
         let message = format!(
             "this version of `{component}` requests more than the running one, and nothing was changed: {}; call again \
@@ -61,6 +79,29 @@ pub(super) async fn upgrade(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
             .with_details(json!({ "widening": widening })));
     }
     put(host, candidate, "upgraded").await
+}
+
+/// Whether what a caller accepts itself counts for nothing: over HTTP, unless its client is trusted to ask its user.
+pub(super) fn needs_person_elsewhere(host: &Host, caller: &Caller) -> bool {
+    caller.entrance() == Entrance::Http && !host.is_attended(caller)
+}
+
+/// The refusal of what a person has to decide at the machine.
+pub(super) fn decided_elsewhere(caller: &Caller, message: String, command: &str) -> CallError {
+    CallError::new("confirmation_required", message).with_hint(format!(
+        "`{}` is not attended, so a person decides at the machine: `{command}`",
+        caller.name()
+    ))
+}
+
+fn check_not_older(candidate: &Candidate, command: &str) -> Result<(), CallError> {
+    candidate.check_not_older().map_err(|older| {
+        let message = format!("nothing was changed: {older}");
+        let hint = format!(
+            "somebody at the machine can install it: `notehost component {command} --allow-downgrade`"
+        );
+        CallError::new("validation_error", message).with_hint(hint)
+    })
 }
 
 /// Returns to the previous version.

@@ -24,8 +24,8 @@ pub struct Candidate {
     pub signed: Option<Signed>,
     /// The differences from the running version; `None` if there is none.
     pub difference: Option<Difference>,
-    /// The running version.
-    running: Option<String>,
+    /// The newest version that was installed under its name.
+    newest: Option<String>,
     bytes: Vec<u8>,
     signature: Option<String>,
     source: String,
@@ -62,13 +62,23 @@ pub enum Refused {
     /// The host's own domain has that name.
     #[error("the name `{0}` is reserved for the host's own domain")]
     OfHost(String),
-    /// It is older than the running version and may have bugs that were fixed since.
-    #[error("its version {found} is older than {running}, the running one")]
+    /// It is older than a version that was installed, and may have faults that were mended since.
+    #[error("its version is {found}, which is older than {newest}, the newest that was installed")]
     Older {
         /// What was found.
         found: String,
-        /// The running version.
-        running: String,
+        /// What was installed.
+        newest: String,
+    },
+    /// Nobody can tell which of two versions is the older one.
+    #[error(
+        "its version is `{found}`, which cannot be compared with `{newest}`, the newest that was installed"
+    )]
+    Incomparable {
+        /// What was found.
+        found: String,
+        /// What was installed.
+        newest: String,
     },
     /// Its description is not constant.
     #[error("its description differs between two reads")]
@@ -86,7 +96,7 @@ impl Refused {
             Refused::OtherName { .. } => {
                 Some("`notehost component add` installs it under its own name".into())
             }
-            Refused::Older { .. } => Some(
+            Refused::Older { .. } | Refused::Incomparable { .. } => Some(
                 "`--allow-downgrade` installs it anyway; `notehost component rollback` returns to the previous version"
                     .into(),
             ),
@@ -155,7 +165,7 @@ impl Candidate {
             description,
             signed,
             difference,
-            running: running_version(&name, state),
+            newest: newest_version(&name, state),
             bytes,
             signature,
             source,
@@ -171,15 +181,18 @@ impl Candidate {
             .collect()
     }
 
-    /// Refuses a version older than the running one, because a signature never expires.
+    /// Refuse it if it is older than the newest version that was installed, also if that one was removed: a signature does
+    /// not become invalid with age.
     pub fn check_not_older(&self) -> Result<(), Refused> {
         let found = &self.description.version;
-        match &self.running {
-            Some(running) if is_older(found, running) => Err(Refused::Older {
-                found: found.clone(),
-                running: running.clone(),
-            }),
-            _ => Ok(()),
+        let Some(newest) = &self.newest else {
+            return Ok(());
+        };
+        let (found, newest) = (found.clone(), newest.clone());
+        match is_older(&found, &newest) {
+            Some(false) => Ok(()),
+            Some(true) => Err(Refused::Older { found, newest }),
+            None => Err(Refused::Incomparable { found, newest }),
         }
     }
 
@@ -218,11 +231,11 @@ impl Candidate {
 }
 
 /// The running version of a name, even if its content is damaged.
-fn running_version(name: &str, state: &Path) -> Option<String> {
+fn newest_version(name: &str, state: &Path) -> Option<String> {
     let installed = Packages::of(state).installed().ok();
-    let installed = installed.and_then(|lock| Some(lock.components.get(name)?.current.clone()));
-    if let Some(installed) = installed {
-        return Some(installed.version);
+    let installed = installed.and_then(|lock| lock.newest(name).map(str::to_owned));
+    if installed.is_some() {
+        return installed;
     }
     let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name)?;
     let description = Description::parse(embedded.description).ok()?;

@@ -307,14 +307,65 @@ fn blank_lines_hide_nothing() {
     assert!(!story.writes(&lines[10..].concat()));
 }
 
+#[test]
+fn what_one_dropped_of_ones_own_hides_nothing_when_it_is_restored() {
+    let text = numbered(0, 500);
+    // As much as fits into a ledger, and more than that, dropped in several steps.
+    for (words, step) in [(500, 500), (MAX_WORDS + 3000, 1000)] {
+        for slims in [false, true] {
+            let mut story = Story::new(&text);
+            let junk = |from: usize| numbered(1000 + from, 1000 + words);
+            let padded = format!("{text}{}", junk(0));
+            assert!(!story.writes(&padded));
+            assert!(!story.writes(&format!("{text}{}", junk(step))));
+            if slims {
+                story.ledger.slim(story.hour);
+            }
+            assert!(!story.restores(&padded));
+            assert!(story.writes(&junk(0)), "{words} {slims}");
+        }
+    }
+    // What was restored may be dropped again.
+    let mut story = Story::new(&text);
+    let padded = format!("{text}{}", numbered(1000, 1500));
+    for _ in 0..3 {
+        assert!(!story.writes(&padded));
+        assert!(!story.writes(&text));
+        assert!(!story.restores(&padded));
+    }
+    assert!(!story.writes(&text));
+    assert_eq!(story.ledger.lost_words(), 0);
+}
+
+/// One step of a caller.
+#[derive(Debug, Clone)]
+enum Step {
+    Writes(String),
+    /// Brings back what the note was after so many steps.
+    Restores(prop::sample::Index),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        "[a-h]( [a-h]){0,12}".prop_map(Step::Writes),
+        "[a-p]( [a-p]){0,24}".prop_map(Step::Writes),
+        any::<prop::sample::Index>().prop_map(Step::Restores),
+    ]
+}
+
 proptest! {
-    /// Whatever the caller writes: unasked, half of what was there at first is still there.
+    /// Whatever the caller writes and brings back: unasked, half of what was there at first is still there.
     #[test]
-    fn half_of_it_stays(steps in prop::collection::vec("[a-h]( [a-h]){0,12}", 1..25)) {
+    fn half_of_it_stays(steps in prop::collection::vec(step(), 1..25)) {
         let first = "a b c d e f g h a b c d e f g h";
         let mut story = Story::new(first);
+        let mut past = vec![first.to_owned()];
         for step in &steps {
-            story.writes(step);
+            match step {
+                Step::Writes(text) => story.writes(text),
+                Step::Restores(at) => story.restores(&past[at.index(past.len())]),
+            };
+            past.push(story.text.clone());
         }
         let mut left = bag(&story.text);
         let kept: u32 = bag(first)

@@ -36,6 +36,16 @@ fn content_is_dropped_where_most_of_it_is_gone() {
     assert!(!drops("one two three four\n", "one two three five\n"));
     assert!(!drops("", "new\n"));
     assert!(!drops("a\nb\n", "b\na\n"));
+    // A word of many characters is not one word.
+    let token = "0123456789abcdef".repeat(1250);
+    assert!(drops(
+        &format!("a b c d {token}\n"),
+        "a b c d something else\n"
+    ));
+    assert!(!drops(
+        &format!("{token}\n"),
+        &format!("{}\n", &token[..12_000])
+    ));
     let long = "a line of a long note\n".repeat(100);
     assert!(drops(&long, &long[..22 * 70]));
 }

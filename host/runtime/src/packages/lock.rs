@@ -18,6 +18,10 @@ pub struct Lock {
     /// By name.
     #[serde(default)]
     pub components: BTreeMap<String, Installed>,
+    /// The newest version that was installed under each name, also of components that were removed: an older one is a
+    /// downgrade. Somebody who allows a downgrade lowers it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub newest: BTreeMap<String, String>,
 }
 
 /// A component that is installed.
@@ -56,6 +60,7 @@ impl Default for Lock {
         Lock {
             form: FORM,
             components: BTreeMap::new(),
+            newest: BTreeMap::new(),
         }
     }
 }
@@ -63,6 +68,7 @@ impl Default for Lock {
 impl Lock {
     /// A component gets another version; the one that it had can be gone back to.
     pub(super) fn put(&mut self, name: &str, version: Version) {
+        self.newest.insert(name.to_owned(), version.version.clone());
         match self.components.get_mut(name) {
             // The same content once more is no other version.
             Some(installed) if installed.current.digest == version.digest => {
@@ -81,6 +87,13 @@ impl Lock {
                 self.components.insert(name.to_owned(), installed);
             }
         }
+    }
+
+    /// The version that a component must not be older than.
+    pub fn newest(&self, name: &str) -> Option<&str> {
+        let newest = self.newest.get(name).map(String::as_str);
+        // A lock of before did not write it down.
+        newest.or_else(|| Some(self.components.get(name)?.current.version.as_str()))
     }
 
     /// The digests of everything that is or was.
@@ -122,6 +135,8 @@ mod tests {
             .map(|version| version.version.as_str())
             .collect();
         assert_eq!(before, ["2", "1"]);
+        lock.components.remove("todo");
+        assert_eq!(lock.newest("todo"), Some("3"));
     }
 
     #[test]

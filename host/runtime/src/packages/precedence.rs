@@ -1,13 +1,13 @@
-//! Compares versions by the precedence rules of Semantic Versioning. A component may state any text as its version;
-//! versions that do not parse are not ordered.
+//! Which of two versions is the older one, by the precedence rules of Semantic Versioning. Versions are whatever a
+//! component says: those that are not numbers have no order.
 
 use std::cmp::Ordering;
 
-/// Whether a version is certainly older than another.
-pub fn is_older(version: &str, than: &str) -> bool {
+/// Whether a version is older than another; `None` if that cannot be known.
+pub fn is_older(version: &str, than: &str) -> Option<bool> {
     match (parse(version), parse(than)) {
-        (Some(version), Some(than)) => compare(&version, &than) == Ordering::Less,
-        _ => false,
+        (Some(version), Some(than)) => Some(compare(&version, &than) == Ordering::Less),
+        _ => (version == than).then_some(false),
     }
 }
 
@@ -79,23 +79,24 @@ mod tests {
         ];
         for (place, older) in ascending.iter().enumerate() {
             for newer in &ascending[place + 1..] {
-                assert!(is_older(older, newer), "{older} < {newer}");
-                assert!(!is_older(newer, older), "{newer} > {older}");
+                assert_eq!(is_older(older, newer), Some(true), "{older} < {newer}");
+                assert_eq!(is_older(newer, older), Some(false), "{newer} > {older}");
             }
         }
     }
 
     #[test]
-    fn the_same_and_the_unreadable_are_not_older() {
-        for (version, than) in [
-            ("1", "1.0.0"),
-            ("1.0.0+a", "1.0.0+b"),
-            ("tuesday", "1.0.0"),
-            ("1.0.0", ""),
-            ("1..0", "2"),
-            ("99999999999999999999999", "1"),
+    fn the_same_is_not_older_and_the_unreadable_cannot_be_compared() {
+        for (version, than, is_expected) in [
+            ("1", "1.0.0", Some(false)),
+            ("1.0.0+a", "1.0.0+b", Some(false)),
+            ("tuesday", "tuesday", Some(false)),
+            ("tuesday", "1.0.0", None),
+            ("1.0.0", "", None),
+            ("1..0", "2", None),
+            ("99999999999999999999999", "1", None),
         ] {
-            assert!(!is_older(version, than), "{version} {than}");
+            assert_eq!(is_older(version, than), is_expected, "{version} {than}");
         }
     }
 }

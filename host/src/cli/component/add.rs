@@ -8,7 +8,7 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
 use super::super::terminal::Terminal;
-use super::fetch::{GrantFlags, Requirements, examine};
+use super::fetch::{GrantFlags, Requirements, examine, refused};
 use notehost_config::GrantSettings;
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_records::database::now_ms;
@@ -27,6 +27,9 @@ pub(super) struct Add {
     terms: Requirements,
     #[command(flatten)]
     granted: GrantFlags,
+    /// Allow it also where it is older than a version that was installed and removed
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -49,6 +52,11 @@ impl Add {
                     ),
                 ),
             );
+        }
+        if !self.allow_downgrade {
+            candidate
+                .check_not_older()
+                .map_err(|error| refused(&self.from, &error))?;
         }
         let grant = self.granted.settings();
         let is_granted = grant != GrantSettings::default();

@@ -31,7 +31,7 @@ pub(super) struct Upgrade {
     /// Allow wider access than that of the current version
     #[arg(long)]
     yes: bool,
-    /// Allow an older version than the current one
+    /// Allow it also where it is older than the newest version that was installed
     #[arg(long)]
     allow_downgrade: bool,
     #[command(flatten)]
