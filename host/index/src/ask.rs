@@ -1,6 +1,7 @@
 //! What can be asked, and what is answered. In an action that writes, an answer decides what is written: so the index is
 //! brought up to date first, and the answer is checked again at commit.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -116,7 +117,7 @@ impl Index {
             _ => self.core.answer(transaction, question, deadline),
         };
         match answer {
-            Err(error) if error.code() == "timeout" => None,
+            Err(error) if error.code() == Code::Timeout => None,
             answer => Some(answer),
         }
     }
@@ -209,7 +210,7 @@ impl Index {
         }
         let state = self.state(transaction)?;
         Err(VaultError::new(
-            "unavailable",
+            Code::Unavailable,
             format!(
                 "the index is still being built ({} of {} notes), and this action needs all of it: try again",
                 state.done, state.total

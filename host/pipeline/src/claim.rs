@@ -1,5 +1,6 @@
 //! A call that is sent twice happens once: its `idempotency_key` is claimed before it runs, and its reply is kept.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -77,10 +78,10 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
             &allowed.binding(),
             i64::try_from(keep_ms).unwrap_or(i64::MAX),
         )
-        .map_err(|error| CallError::new("unavailable", error.to_string()))?;
+        .map_err(|error| CallError::new(Code::Unavailable, error.to_string()))?;
     let rules = host
         .rights_of(&allowed.caller)
-        .map_err(|error| CallError::new("internal_error", error.to_string()))?
+        .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?
         .rules
         .clone();
     let held = |claim: policy::Claim| {
@@ -101,11 +102,11 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
         },
         policy::Claimed::Answered(kept) => kept_reply(&kept, &rules).map(Claimed::Answered),
         policy::Claimed::InFlight => Err(CallError::new(
-            "idempotency_in_flight",
+            Code::IdempotencyInFlight,
             format!("a call with the key `{key}` is still running; ask again for its reply"),
         )),
         policy::Claimed::Mismatch => Err(CallError::new(
-            "idempotency_mismatch",
+            Code::IdempotencyMismatch,
             format!("the key `{key}` was used for another call; use a new key for each call"),
         )),
     }
@@ -114,7 +115,7 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
 /// A kept reply. Where other rules hold by now than when it was given, only that it happened is told: what it names may be
 /// for fewer eyes.
 fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
-    let broken = || CallError::new("internal_error", "the kept reply cannot be read");
+    let broken = || CallError::new(Code::InternalError, "the kept reply cannot be read");
     let mut kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
     let is_as_then = kept["rules"] == rules;
     let (Value::String(text), Value::Object(structured)) =

@@ -1,6 +1,7 @@
 //! What was staged lands, together or not at all; or is only shown. What a call had read is checked first, so that
 //! nobody's change is lost.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -133,13 +134,13 @@ impl Attempts {
                 "{what} changed while the call ran; no note was changed, and the call was not run again because it had \
                  already sent a request that may have changed something elsewhere: look there before you try again"
             );
-            return Err(CallError::new("conflict", message));
+            return Err(CallError::new(Code::Conflict, message));
         }
         let is_enough = self.0 >= MOST_ATTEMPTS && self.1.elapsed() > PATIENCE;
         if is_enough || outside.was_asked() && self.0 >= MOST_ATTEMPTS_OUTSIDE {
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
-            return Err(CallError::new("conflict", message));
+            return Err(CallError::new(Code::Conflict, message));
         }
         tokio::time::sleep(jitter(self.0)).await;
         Ok(())

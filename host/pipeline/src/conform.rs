@@ -1,6 +1,7 @@
 //! Whether what an action staged keeps the rules that hold for every component: the notes are those that the caller had
 //! read, and they get no tags that the vault's owner does not want.
 
+use notehost_sdk::Code;
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
@@ -86,7 +87,7 @@ fn require_match(
         .map(|(path, etag)| (path.clone(), etag.as_str().into()))
         .collect();
     Err(CallError::new(
-        "conflict",
+        Code::Conflict,
         format!("nothing here has the etag `{etag}` any more: read the note again"),
     )
     .with_details(json!({ "etags": now })))
@@ -103,7 +104,7 @@ pub(super) async fn off_worker<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!("comparing what was staged broke: {error}");
         CallError::new(
-            "internal_error",
+            Code::InternalError,
             "the host failed at this call; nothing was changed",
         )
     })
@@ -156,7 +157,7 @@ async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), Call
         .map(|tag| format!("#{tag}"))
         .collect();
     Err(CallError::new(
-        "validation_error",
+        Code::ValidationError,
         format!(
             "no note has the tag {}{more} yet, and only existing tags are allowed here: use one that exists ({}), or ask the user first",
             named.join(", "),
@@ -177,7 +178,7 @@ fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, Va
     index.start();
     if !index.wait(Some(Instant::now() + PATIENCE)) {
         return Err(VaultError::new(
-            "unavailable",
+            Code::Unavailable,
             "the index is still being built, so it cannot be told which tags exist: try again",
         ));
     }

@@ -1,6 +1,7 @@
 //! Why a caller may or may not: the same checks as a call meets, with the line that decided. Nothing is run and no
 //! vault is opened.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -122,8 +123,8 @@ pub fn explain(
     };
     if let Err(error) = gate.pass(asked.vault, false) {
         let by = match error.code {
-            "forbidden" => Deciding::Scope,
-            "read_only" => Deciding::ReadOnly,
+            Code::Forbidden => Deciding::Scope,
+            Code::ReadOnly => Deciding::ReadOnly,
             _ => Deciding::Vault,
         };
         return Ok(Explanation::refused(by, &error));

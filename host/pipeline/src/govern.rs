@@ -1,6 +1,7 @@
 //! No reply is larger than a client can take. A list is cut between two items and a note between two lines, each with
 //! the way to go on; never within JSON.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
@@ -69,7 +70,7 @@ pub(super) fn govern(host: &Host, allowed: &Allowed, landed: Landed) -> Result<R
         // What cannot be cut may cost a model more than it should, but not more than a client can take.
         if !was_cut && !has_landed && size > limits.reply_bytes {
             return Err(CallError::new(
-                "too_large",
+                Code::TooLarge,
                 format!(
                     "the reply has {size} bytes and {} is the most: ask for less at once",
                     limits.reply_bytes

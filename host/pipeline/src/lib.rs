@@ -41,11 +41,12 @@ pub use hearing::{Happened, Hearing};
 pub use host::{Host, StartError};
 pub use notehost_index::{Completing, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;
+pub use notehost_sdk::Code;
 pub use orientation::orientation;
 pub use progress::ProgressSink;
 pub use question_text::diff_excerpt;
 pub use reload::ReloadError;
-pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
+pub use reply::{CallError, Content, Reply};
 pub use rights::BadRights;
 pub use status::{ComponentStatus, RestTold, component_status};
 pub use vault_data::data_line;
@@ -154,7 +155,7 @@ fn reply(host: &Host, allowed: &Allowed, landed: Landed, claim: Claim) -> Result
     let reply = match governed {
         Some(governed) => governed?,
         None if is_landed => Reply::without_words(change.as_deref()),
-        None => return Err(CallError::new("internal_error", "the reply panicked")),
+        None => return Err(CallError::new(Code::InternalError, "the reply panicked")),
     };
     contained(|| {
         reply_point("reply-kept");

@@ -6,6 +6,7 @@
 //! clipped page can bring a tag in its text, and anybody who may write can bring one in a frontmatter. What comes from the
 //! vault is quoted, one line each; whoever shows these words marks them as data.
 
+use notehost_sdk::Code;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -265,7 +266,7 @@ impl Looking {
     ) -> Result<Option<T>, VaultError> {
         match self.index.ask(&mut self.transaction, question) {
             Ok(Answer::Json(json)) => Ok(serde_json::from_str(&json).ok()),
-            Err(error) if error.code() == "timeout" => Err(error),
+            Err(error) if error.code() == Code::Timeout => Err(error),
             Ok(Answer::Paths(_)) | Err(_) => Ok(None),
         }
     }

@@ -1,5 +1,6 @@
 //! From a name to an action. What is hidden or unknown looks the same; what an admin switched off says so.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use super::{CallError, Host, Request};
@@ -22,7 +23,7 @@ impl Found {
     pub(super) fn action(&self) -> Result<&Action, CallError> {
         self.domain
             .action(&self.request.action)
-            .ok_or_else(|| CallError::new("internal_error", "the action is gone"))
+            .ok_or_else(|| CallError::new(Code::InternalError, "the action is gone"))
     }
 
     /// `domain.action`.
@@ -63,7 +64,7 @@ pub(super) fn find(
         let shown = domains.domains().filter(|domain| is_shown(domain));
         let names = shown.map(|domain| domain.name.as_str());
         return Err(CallError::new(
-            "not_found",
+            Code::NotFound,
             format!(
                 "no domain `{}`{}",
                 request.domain,
@@ -90,7 +91,7 @@ pub(super) fn find(
             request.action,
             nearest(&request.action, names.iter().copied()),
         );
-        return Err(CallError::new("not_found", message)
+        return Err(CallError::new(Code::NotFound, message)
             .with_details(serde_json::json!({ "actions": names })));
     }
     Ok(Found {
@@ -129,7 +130,7 @@ pub(super) fn switched_off(
         None => domain.to_owned(),
         Some(action) => format!("{domain} {action}"),
     };
-    let error = CallError::new("disabled", message).with_hint(format!(
+    let error = CallError::new(Code::Disabled, message).with_hint(format!(
         "an admin can switch it on: `notehost component enable {words}`"
     ));
     match reason == SwitchReason::default() {

@@ -1,5 +1,6 @@
 //! The action itself: a fresh instance, a fresh transaction, and nothing visible to anybody yet.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -7,7 +8,6 @@ use serde_json::{Map, Value};
 
 use super::admin;
 use super::authorize::Allowed;
-use super::reply::component_code;
 use super::surroundings::CallSurroundings;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
@@ -131,7 +131,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
     match error {
         RunError::Refused { code, message, hint, details } => {
             // Controlled by the component: an unknown code is its defect.
-            let Some(code) = component_code(&code) else {
+            let Some(code) = Code::parse(&code).filter(|code| code.is_for_components()) else {
                 tracing::error!(domain, action, "refused with the unknown code `{}`", code.escape_debug());
                 return failed(domain);
             };
@@ -143,7 +143,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             }
         }
         RunError::TimedOut(allowed) => CallError::new(
-            "timeout",
+            Code::Timeout,
             format!(
                 "`{domain}.{action}` was ended after {} ms and changed nothing; ask for less at once",
                 allowed.as_millis()
@@ -151,7 +151,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         )
         .with_hint("an admin can allow more: `limits.call_ms` in the config"),
         RunError::NotStarted(allowed) => CallError::new(
-            "timeout",
+            Code::Timeout,
             format!(
                 "`{domain}.{action}` could not start within {} ms and changed nothing: too many calls of this caller, or of \
                  all callers, are running; wait for their answers and try again",
@@ -160,15 +160,15 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         )
         .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
         RunError::OutOfSharedMemory => CallError::new(
-            "unavailable",
+            Code::Unavailable,
             format!("the calls that are running have taken the memory that `{domain}.{action}` needs; nothing was changed, try again"),
         ),
-        RunError::Torn => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
+        RunError::Torn => CallError::new(Code::Conflict, "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
-        RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
+        RunError::Cancelled => CallError::new(Code::Unavailable, "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
             tracing::warn!(domain, action, "ended: {limit}");
-            CallError::new("component_failed", format!("`{domain}` was ended because it {limit}; nothing was changed"))
+            CallError::new(Code::ComponentFailed, format!("`{domain}` was ended because it {limit}; nothing was changed"))
                 .with_hint("what one call may use is told under `[limits]` in the config")
         }
         RunError::Broke(reason) => {
@@ -177,7 +177,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         }
         RunError::Load(error) => {
             tracing::error!(domain, "cannot be loaded: {error}");
-            CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
+            CallError::new(Code::ComponentFailed, format!("the component `{domain}` cannot be loaded"))
                 .with_hint(error.to_string())
         }
     }
@@ -192,7 +192,7 @@ fn bounded(text: String) -> String {
 
 fn failed(domain: &str) -> CallError {
     CallError::new(
-        "component_failed",
+        Code::ComponentFailed,
         format!("the component `{domain}` failed; nothing was changed"),
     )
     .with_hint("the log says why; tell the component's author")

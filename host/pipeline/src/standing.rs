@@ -5,6 +5,7 @@
 //! narrows the vault narrows the handle, so that a note is not there and a write is denied; what a new call would be
 //! refused for altogether ends the call. Nothing that is given meanwhile makes a call more than it began as.
 
+use notehost_sdk::Code;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -141,16 +142,16 @@ impl CallStanding {
     fn looked_up(&self, host: &Host) -> Result<Standing, CallError> {
         if self.caller.proof() == Proof::Token && host.is_revoked(self.caller.name()) {
             let message = format!("the token `{}` was revoked", self.caller.name());
-            return Err(CallError::new("unauthorized", message));
+            return Err(CallError::new(Code::Unauthorized, message));
         }
         if self.caller.has_expired() {
             let message = format!("the token of `{}` has expired", self.caller.name());
-            return Err(CallError::new("unauthorized", message));
+            return Err(CallError::new(Code::Unauthorized, message));
         }
         let grant = self.grant_now(host)?;
         let rights = host
             .rights_of(&self.caller)
-            .map_err(|error| CallError::new("internal_error", error.to_string()))?;
+            .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?;
         let needed = Scope::of(self.effect);
         if !rights.scopes.allow(&self.domain, needed) {
             let action = format!("{}.{}", self.domain, self.action);
@@ -158,7 +159,7 @@ impl CallStanding {
         }
         if !rights.may_use(&self.vault) {
             let message = format!("no vault `{}`", self.vault);
-            return Err(CallError::new("not_found", message));
+            return Err(CallError::new(Code::NotFound, message));
         }
         let closed = match self.effect > Effect::Read && !self.is_dry {
             true => refuse_if_read_only(&host.settings(), &self.vault).err(),
@@ -200,7 +201,7 @@ impl CallStanding {
             true => Ok(self.grant.clone()),
             false => {
                 let message = format!("the component `{}` was removed", self.domain);
-                Err(CallError::new("disabled", message))
+                Err(CallError::new(Code::Disabled, message))
             }
         }
     }

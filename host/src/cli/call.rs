@@ -1,6 +1,7 @@
 //! `notehost call`: one action through the same pipeline as every client's calls, without a server; or of a server
 //! elsewhere (`remote`).
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -163,10 +164,10 @@ impl Call {
         };
         self.told(outcome, &spoken, |error| match error.code {
             // Without a config there is no permission to set.
-            "permission_denied" if !is_configured => Some(
+            Code::PermissionDenied if !is_configured => Some(
                 "say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned(),
             ),
-            "confirmation_required" => Some(
+            Code::ConfirmationRequired => Some(
                 "look at the change with `--dry-run`, then say `--yes`; at a terminal you are asked".to_owned(),
             ),
             _ => None,

@@ -1,6 +1,7 @@
 //! A server elsewhere in place of this machine's vaults: which one is meant, who we are there, and a call of it. What it
 //! answers is told in the same words as a call here.
 
+use notehost_sdk::Code;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::Arc;
 
@@ -199,7 +200,7 @@ pub(super) async fn call(
 
 /// What a person can do about an error of a server elsewhere, where its own hint speaks of the server's machine.
 pub(super) fn hint(error: &CallError) -> Option<String> {
-    if error.code != "confirmation_required" {
+    if error.code != Code::ConfirmationRequired {
         return None;
     }
     let id = error.details.as_ref()?.get("approval")?.as_str()?;

@@ -1,6 +1,7 @@
 //! What a model reads to choose and mend its calls: an action in one line, a domain in a screen, an action in full.
 //! The words are the component's own; here they are only arranged and cut.
 
+use notehost_sdk::Code;
 use serde_json::{Value, json};
 
 use super::schema;
@@ -113,7 +114,7 @@ fn no_such_action(domain: &Domain, action: &str) -> CallError {
         None => "; it has".to_owned(),
     };
     CallError::new(
-        "not_found",
+        Code::NotFound,
         format!(
             "`{}` has no action `{action}`{near} {}",
             domain.name,

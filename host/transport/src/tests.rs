@@ -1,6 +1,7 @@
 //! The tools as a client meets them, over the components that are really embedded. Whether every model takes them, how long
 //! they are and what is found is asked of the built program, in `tests/surface`.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use rmcp::model::Tool;
@@ -194,5 +195,5 @@ async fn help_comes_in_layers() {
         "document",
         json!({ "action": "help", "topic": "nothing" }),
     );
-    assert!(matches!(unknown, Err(Unresolved::Refused(error)) if error.code == "not_found"));
+    assert!(matches!(unknown, Err(Unresolved::Refused(error)) if error.code == Code::NotFound));
 }

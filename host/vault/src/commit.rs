@@ -4,6 +4,7 @@
 //! The order is the promise. Until the journal has its place (or, for a single step, until that one rename)
 //! nothing visible has changed; after it, everything will be there, even if the process dies.
 
+use notehost_sdk::Code;
 use std::{
     io,
     sync::{Arc, atomic::Ordering},
@@ -190,7 +191,7 @@ impl Attempt<'_> {
         let settled = contained(settle).unwrap_or_else(|| Err(panicked()));
         if let Err(error) = settled {
             tracing::warn!(
-                code = error.code(),
+                code = error.code().as_str(),
                 "a commit landed but could not be tidied; the next start will"
             );
             // A journal must not outlive the next commit: replayed after that, it would undo it.
@@ -331,7 +332,7 @@ impl Attempt<'_> {
     fn forget(&self) {
         if let Err(error) = self.vault().history.forget(&self.id) {
             tracing::warn!(
-                code = error.code(),
+                code = error.code().as_str(),
                 "a change that did not happen stays pending until the next start"
             );
         }
@@ -345,7 +346,7 @@ impl Vault {
             return Ok(());
         }
         let message = "an earlier commit failed and could not be taken back; nothing can be changed until the restart";
-        Err(VaultError::new("unavailable", message).with_hint(RESTART))
+        Err(VaultError::new(Code::Unavailable, message).with_hint(RESTART))
     }
 }
 

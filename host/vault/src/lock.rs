@@ -2,6 +2,7 @@
 //! itself, so that a process with another state folder is kept out as well. The folder is locked, not a file in it: a vault
 //! that is only read shows no trace.
 
+use notehost_sdk::Code;
 use std::{
     fs::{File, TryLockError},
     io::{self, Read, Seek, Write},
@@ -83,7 +84,7 @@ impl WriterLock {
 /// crash left would stay undone, and nobody would know why.
 fn damaged_key() -> VaultError {
     VaultError::new(
-        "unavailable",
+        Code::Unavailable,
         format!("the file `{KEY_FILE}` in the vault's state folder is damaged: it must have 32 bytes"),
     )
     .with_hint(
@@ -131,7 +132,7 @@ fn holder_in(locks: &str, device: (u32, u32), inode: u64) -> Option<u32> {
 
 fn held(who: String) -> VaultError {
     VaultError::new(
-        "unavailable",
+        Code::Unavailable,
         format!("the vault is already served by {who}"),
     )
     .with_hint("one process serves a vault at a time: stop that one, or ask it through its client")

@@ -54,7 +54,10 @@ impl Vault {
     pub(super) fn prune(&self) {
         let commits = self.sequence() / 2;
         if let Err(error) = self.history.prune(commits, &self.settings) {
-            tracing::warn!(code = error.code(), "old history could not be removed");
+            tracing::warn!(
+                code = error.code().as_str(),
+                "old history could not be removed"
+            );
         }
         let Some(age) = self.settings.trash_max_age.filter(|_| commits % 128 == 16) else {
             return;

@@ -1,5 +1,6 @@
 //! A change of the past with what it did to each file, as far as both sides are still kept.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use super::{
@@ -48,7 +49,7 @@ impl Transaction {
             });
         }
         let change = self.visible_change(&row);
-        let change = change.ok_or_else(|| VaultError::new("not_found", "no such change"))?;
+        let change = change.ok_or_else(|| VaultError::new(Code::NotFound, "no such change"))?;
         Ok((change, files))
     }
 }

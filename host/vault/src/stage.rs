@@ -3,6 +3,7 @@
 //! Nothing here changes the disk. Each operation enters what it relies on into the read set, so that commit
 //! can tell whether it still holds.
 
+use notehost_sdk::Code;
 use std::collections::BTreeMap;
 
 use super::{
@@ -159,7 +160,7 @@ impl Transaction {
                 "`{}` is a link to `{}`: {doing} that instead",
                 found.spelt, found.path
             );
-            return Err(VaultError::new("unsupported", message));
+            return Err(VaultError::new(Code::Unsupported, message));
         }
         Ok(found)
     }

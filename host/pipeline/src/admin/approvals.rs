@@ -1,5 +1,6 @@
 //! What waits for a person, and what the person says.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::super::{CallError, Host};
@@ -40,7 +41,7 @@ pub(super) fn decide(
             "`{}` is not attended and cannot approve calls",
             caller.name()
         );
-        return Err(CallError::new("forbidden", message).with_hint(format!(
+        return Err(CallError::new(Code::Forbidden, message).with_hint(format!(
             "a person decides with `notehost approval approve {id}`; a client that asks its user can decide with a token made \
              with `notehost token new --attended`"
         )));
@@ -64,10 +65,10 @@ fn line(approval: &Approval) -> String {
 
 fn refused(error: ApprovalError) -> CallError {
     let code = match &error {
-        ApprovalError::Unknown(_) => "not_found",
-        ApprovalError::Database(_) => "unavailable",
-        ApprovalError::Own(_) => "forbidden",
-        _ => "approval_invalid",
+        ApprovalError::Unknown(_) => Code::NotFound,
+        ApprovalError::Database(_) => Code::Unavailable,
+        ApprovalError::Own(_) => Code::Forbidden,
+        _ => Code::ApprovalInvalid,
     };
     CallError::new(code, error.to_string())
 }

@@ -1,5 +1,6 @@
 //! Components: which there are, which are on, and what those from files may use.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -74,7 +75,7 @@ pub(super) async fn grant(host: &Host, said: &Said<'_>) -> Result<Answer, CallEr
     let is_embedded = |domain: &Arc<Domain>| domain.origin == Origin::Embedded;
     if snapshot.domain(component).is_some_and(is_embedded) {
         let message = format!("`{component}` came with Notehost and is bound by the caller alone");
-        return Err(CallError::new("unsupported", message));
+        return Err(CallError::new(Code::Unsupported, message));
     }
     let grant = GrantSettings {
         read: said.texts("read"),
@@ -120,7 +121,7 @@ pub(super) fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError
         .map(|domain| domain.name.clone().into())
         .collect();
     Err(
-        CallError::new("not_found", format!("no component `{name}`"))
+        CallError::new(Code::NotFound, format!("no component `{name}`"))
             .with_details(json!({ "components": names })),
     )
 }

@@ -1,5 +1,6 @@
 //! Who may do what, and changing it.
 
+use notehost_sdk::Code;
 use serde_json::{Map, json};
 
 use super::super::{CallError, Host};
@@ -38,7 +39,7 @@ pub(super) async fn set(host: &Host, said: &Said<'_>) -> Result<Answer, CallErro
     let word = said.text("tier")?;
     let tier: Tier = word
         .parse()
-        .map_err(|_| CallError::new("validation_error", format!("`{word}` is no tier")))?;
+        .map_err(|_| CallError::new(Code::ValidationError, format!("`{word}` is no tier")))?;
     let (notebook, caller) = (said.maybe("notebook"), said.maybe("caller"));
     written(
         host.edit_config(|edit| edit.set_tier(caller, notebook, tier))

@@ -1,5 +1,6 @@
 //! Which calls were made, and what they come to; and the config, read again.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::super::{CallError, Host};
@@ -19,8 +20,12 @@ pub(super) async fn audit(
 ) -> Result<Answer, CallError> {
     let limit = said.number("limit").unwrap_or(USUAL).clamp(1, MOST);
     let before = said.maybe("cursor").map(str::parse::<i64>).transpose();
-    let before = before
-        .map_err(|_| CallError::new("validation_error", "`cursor` is not one that a page gave"))?;
+    let before = before.map_err(|_| {
+        CallError::new(
+            Code::ValidationError,
+            "`cursor` is not one that a page gave",
+        )
+    })?;
     let filter = Filter {
         before,
         ..filter(host, caller, said)?
@@ -94,7 +99,7 @@ pub(super) async fn looked_up<T: Send + 'static>(
     host: &Host,
     look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
 ) -> Result<T, CallError> {
-    let unavailable = |reason: String| CallError::new("unavailable", reason);
+    let unavailable = |reason: String| CallError::new(Code::Unavailable, reason);
     let database = host
         .database()
         .reopen()
@@ -112,7 +117,7 @@ fn filter(host: &Host, caller: &Caller, said: &Said<'_>) -> Result<Filter, CallE
     let owned = |name: &str| said.maybe(name).map(str::to_owned);
     let since = said.maybe("since").map(when::moment).transpose();
     let since = since
-        .map_err(|problem| CallError::new("validation_error", format!("`since`: {problem}")))?;
+        .map_err(|problem| CallError::new(Code::ValidationError, format!("`since`: {problem}")))?;
     Ok(Filter {
         caller: owned("caller"),
         domain: owned("domain"),

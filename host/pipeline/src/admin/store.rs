@@ -1,6 +1,7 @@
 //! Components that come, change and go while the host runs: the same steps as `notehost component` takes, and then the
 //! swap at once.
 
+use notehost_sdk::Code;
 use std::path::Path;
 
 use serde_json::json;
@@ -23,7 +24,7 @@ pub(super) async fn install(host: &Host, said: &Said<'_>) -> Result<Answer, Call
     let name = candidate.description.name.clone();
     if known(host, &name).is_ok() {
         let message = format!("there is a component `{name}` already: `upgrade` replaces it");
-        return Err(CallError::new("already_exists", message));
+        return Err(CallError::new(Code::AlreadyExists, message));
     }
     put(host, candidate, "installed").await
 }
@@ -41,13 +42,13 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
             "`{component}` comes from the file `{}`, and changes with it",
             file.display()
         );
-        return Err(CallError::new("unsupported", message));
+        return Err(CallError::new(Code::Unsupported, message));
     }
     let candidate = examine(host, said, Some(component)).await?;
     if let Err(older) = candidate.check_not_older() {
         let message = format!("nothing was changed: {older}");
         let hint = "somebody at the machine can install it: `notehost component upgrade NAME FILE --allow-downgrade`";
-        return Err(CallError::new("validation_error", message).with_hint(hint));
+        return Err(CallError::new(Code::ValidationError, message).with_hint(hint));
     }
     let widening = candidate.widening();
     if !widening.is_empty() && !said.flag("accept") {
@@ -56,7 +57,7 @@ pub(super) async fn upgrade(host: &Host, said: &Said<'_>) -> Result<Answer, Call
              `accept: true` to allow it",
             widening.join("; ")
         );
-        return Err(CallError::new("confirmation_required", message)
+        return Err(CallError::new(Code::ConfirmationRequired, message)
             .with_details(json!({ "widening": widening })));
     }
     put(host, candidate, "upgraded").await
@@ -91,12 +92,12 @@ async fn examine(
     let from = said.text("file")?;
     if !Path::new(from).is_absolute() && !Reference::is_meant_by(from) {
         return Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             "`file` must be the absolute path of a file on the machine of this Notehost, or `oci://…`",
         ));
     }
     let mut offer = Offer::fetch(from, None).await.map_err(|error| {
-        let refused = CallError::new("validation_error", error.to_string());
+        let refused = CallError::new(Code::ValidationError, error.to_string());
         match (error.hint(), &error) {
             (Some(hint), _) => refused.with_hint(hint),
             (None, OfferError::Unreadable { source, .. })
@@ -119,7 +120,7 @@ async fn examine(
     .await;
     examined.map_err(|error| {
         let message = format!("nothing was changed: {error}");
-        let refused = CallError::new("validation_error", message);
+        let refused = CallError::new(Code::ValidationError, message);
         match error.hint() {
             Some(hint) => refused.with_hint(hint),
             None => refused,
@@ -144,9 +145,9 @@ fn told(what: &str, component: &str, version: &str) -> Answer {
 
 fn refused(error: PackagesError) -> CallError {
     let code = match error {
-        PackagesError::Unknown(_) | PackagesError::NothingBefore(_) => "unsupported",
-        PackagesError::Untrusted { .. } => "validation_error",
-        _ => "unavailable",
+        PackagesError::Unknown(_) | PackagesError::NothingBefore(_) => Code::Unsupported,
+        PackagesError::Untrusted { .. } => Code::ValidationError,
+        _ => Code::Unavailable,
     };
     let refused = CallError::new(code, error.to_string());
     match error {

@@ -1,6 +1,7 @@
 //! Components and single actions, switched on and off: who did it and why is kept beside the switch. What a component was
 //! granted stays as it is.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::super::{CallError, Host};
@@ -72,7 +73,7 @@ fn named<'said>(
         && !is_off(host, component, Some(action))
     {
         let message = format!("`{component}` has no action `{action}`");
-        return Err(CallError::new("not_found", message));
+        return Err(CallError::new(Code::NotFound, message));
     }
     Ok((component, action))
 }

@@ -1,13 +1,13 @@
 //! What a component answers to all kinds of input: a reply that is what it announced, or a refusal that a caller can do
 //! something with.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::calls::{ActionCalls, Calls};
 use super::description::validator;
 use super::ground::{Answer, Ending, Ground};
 use super::report::{Findings, Report};
-use crate::component_code;
 
 /// After so many reasons of a kind an action is left alone.
 const ENOUGH: usize = 3;
@@ -102,7 +102,7 @@ pub(super) fn fault(ending: &Ending) -> Option<String> {
 }
 
 fn refusal_fault(code: &str, message: &str) -> Option<String> {
-    if component_code(code).is_none() {
+    if !Code::parse(code).is_some_and(Code::is_for_components) {
         let code: String = code.escape_debug().take(60).collect();
         return Some(format!(
             "it refuses with the code `{code}`, which the contract does not have: use for example `validation_error` or `not_found`"

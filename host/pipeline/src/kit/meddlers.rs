@@ -1,5 +1,6 @@
 //! Those who meddle with a run, one host call at a time, and count how many there are.
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +13,7 @@ pub(super) enum Plan {
     /// Nothing is.
     Watch,
     /// The host call is refused with this code.
-    Refuse { at: u64, code: &'static str },
+    Refuse { at: u64, code: Code },
     /// The caller gives up.
     Cancel { at: u64 },
     /// Somebody edits these notes.
@@ -45,7 +46,7 @@ impl Interference for Meddler {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
             Plan::Refuse { at, code } if *at == host_call => {
-                Meddling::Refuse(VaultError::new(code, "the conformance kit refuses this"))
+                Meddling::Refuse(VaultError::new(*code, "the conformance kit refuses this"))
             }
             Plan::Cancel { at } if *at == host_call => Meddling::Cancel,
             Plan::Edit { at, files } if *at == host_call => {

@@ -1,6 +1,7 @@
 //! What a component does when things go wrong: little time and memory, nothing to see, a refusal or the end of the call
 //! at any host call, notes that somebody else edits.
 
+use notehost_sdk::Code;
 use serde_json::Value;
 
 use super::calls::{ActionCalls, Calls};
@@ -104,7 +105,7 @@ pub(super) async fn denial(ground: &Ground<'_>, calls: &Calls, report: &mut Repo
             }
         }
         for at in places(calls.answer.host_calls) {
-            for code in ["permission_denied", "unavailable", "not_found"] {
+            for code in [Code::PermissionDenied, Code::Unavailable, Code::NotFound] {
                 let terms = Terms {
                     plan: Plan::Refuse { at, code },
                     ..ground.usual()

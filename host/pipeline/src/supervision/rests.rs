@@ -1,5 +1,6 @@
 //! What is held against a component, and for whom it rests. Nothing here knows of calls or records.
 
+use notehost_sdk::Code;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -124,7 +125,7 @@ impl Rest {
             false => (self.until - now).max(1),
         };
         CallError::new(
-            "unavailable",
+            Code::Unavailable,
             format!(
                 "the component `{name}` is given a rest and is tried again in {wait} ms: {}",
                 self.reason
