@@ -6,7 +6,8 @@ use serde_json::Value;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The code of an error. The codes are part of the contract with callers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Code {
     /// The arguments are invalid.
     ValidationError,
@@ -20,12 +21,30 @@ pub enum Code {
     PermissionDenied,
     /// The file or the vault cannot be written.
     ReadOnly,
+    /// The component or action is switched off.
+    Disabled,
+    /// The caller is not authenticated.
+    Unauthorized,
+    /// The caller lacks the scope.
+    Forbidden,
     /// It changed since the caller read it.
     Conflict,
+    /// A person has to confirm the change.
+    ConfirmationRequired,
+    /// The approval does not belong to this call, or is used up.
+    ApprovalInvalid,
+    /// The caller exceeded its rate, or the circuit breaker is open.
+    Throttled,
+    /// A call with the same key is still running.
+    IdempotencyInFlight,
+    /// The key was used with other arguments.
+    IdempotencyMismatch,
     /// It exceeds a limit.
     TooLarge,
     /// The call took too long.
     Timeout,
+    /// The component trapped, or broke the contract.
+    ComponentFailed,
     /// The operation is not supported for this kind of thing.
     Unsupported,
     /// It is temporarily unavailable.
@@ -34,36 +53,88 @@ pub enum Code {
     InternalError,
 }
 
-const CODES: [(Code, &str); 12] = [
-    (Code::ValidationError, "validation_error"),
-    (Code::NotFound, "not_found"),
-    (Code::AlreadyExists, "already_exists"),
-    (Code::AmbiguousName, "ambiguous_name"),
-    (Code::PermissionDenied, "permission_denied"),
-    (Code::ReadOnly, "read_only"),
-    (Code::Conflict, "conflict"),
-    (Code::TooLarge, "too_large"),
-    (Code::Timeout, "timeout"),
-    (Code::Unsupported, "unsupported"),
-    (Code::Unavailable, "unavailable"),
-    (Code::InternalError, "internal_error"),
-];
-
 impl Code {
-    /// The code as callers see it.
-    pub fn word(self) -> &'static str {
-        CODES
-            .iter()
-            .find(|(code, _)| *code == self)
-            .map_or("internal_error", |(_, text)| text)
+    /// Every code, with the text that callers see.
+    const TEXTS: [(Code, &str); 21] = [
+        (Code::ValidationError, "validation_error"),
+        (Code::NotFound, "not_found"),
+        (Code::AlreadyExists, "already_exists"),
+        (Code::AmbiguousName, "ambiguous_name"),
+        (Code::PermissionDenied, "permission_denied"),
+        (Code::ReadOnly, "read_only"),
+        (Code::Disabled, "disabled"),
+        (Code::Unauthorized, "unauthorized"),
+        (Code::Forbidden, "forbidden"),
+        (Code::Conflict, "conflict"),
+        (Code::ConfirmationRequired, "confirmation_required"),
+        (Code::ApprovalInvalid, "approval_invalid"),
+        (Code::Throttled, "throttled"),
+        (Code::IdempotencyInFlight, "idempotency_in_flight"),
+        (Code::IdempotencyMismatch, "idempotency_mismatch"),
+        (Code::TooLarge, "too_large"),
+        (Code::Timeout, "timeout"),
+        (Code::ComponentFailed, "component_failed"),
+        (Code::Unsupported, "unsupported"),
+        (Code::Unavailable, "unavailable"),
+        (Code::InternalError, "internal_error"),
+    ];
+
+    /// Every code.
+    pub fn all() -> impl Iterator<Item = Code> {
+        Code::TEXTS.into_iter().map(|(code, _)| code)
     }
 
-    /// Parses a code; one that this SDK does not know becomes `InternalError`.
-    pub fn from_word(word: &str) -> Code {
-        CODES
-            .iter()
-            .find(|(_, known)| *known == word)
-            .map_or(Code::InternalError, |(code, _)| *code)
+    /// The code as callers see it.
+    pub fn as_str(self) -> &'static str {
+        let found = Code::TEXTS.iter().find(|(code, _)| *code == self);
+        found.map_or("internal_error", |(_, text)| text)
+    }
+
+    /// Parses a code.
+    pub fn parse(text: &str) -> Option<Code> {
+        let found = Code::TEXTS.iter().find(|(_, known)| *known == text);
+        found.map(|(code, _)| *code)
+    }
+
+    /// Whether a component may return it. The other codes are results of the host's own checks, and a component must not
+    /// be able to pretend that one of them happened.
+    pub fn is_for_components(self) -> bool {
+        !matches!(
+            self,
+            Code::Disabled
+                | Code::Unauthorized
+                | Code::Forbidden
+                | Code::ConfirmationRequired
+                | Code::ApprovalInvalid
+                | Code::Throttled
+                | Code::IdempotencyInFlight
+                | Code::IdempotencyMismatch
+                | Code::ComponentFailed
+        )
+    }
+
+    /// Whether the same call may succeed later, unchanged.
+    pub fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Code::Conflict
+                | Code::Throttled
+                | Code::IdempotencyInFlight
+                | Code::Timeout
+                | Code::Unavailable
+        )
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+impl PartialEq<&str> for Code {
+    fn eq(&self, text: &&str) -> bool {
+        self.as_str() == *text
     }
 }
 
@@ -136,7 +207,7 @@ impl Error {
 
     /// Its code as callers see it, such as `not_found`.
     pub fn code(&self) -> &'static str {
-        self.code.word()
+        self.code.as_str()
     }
 
     /// Its code.

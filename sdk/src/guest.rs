@@ -118,7 +118,10 @@ fn to_wire(error: Error) -> types::Error {
 }
 
 fn from_wire(error: types::Error) -> Error {
-    let mut converted = Error::new(Code::from_word(&error.code), error.message);
+    let mut converted = Error::new(
+        Code::parse(&error.code).unwrap_or(Code::InternalError),
+        error.message,
+    );
     if let Some(hint) = error.hint {
         converted = converted.with_hint(hint);
     }

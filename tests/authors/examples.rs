@@ -79,6 +79,7 @@ async fn code(host: &Host, name: &str, arguments: Value) -> &'static str {
         .await
         .expect_err("it is refused")
         .code
+        .as_str()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! The queries of the index and their answers. In an action that writes, an answer determines what is written: so the
 //! index is updated first, and the answer is validated again at commit.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -118,7 +119,7 @@ impl Index {
             _ => self.core.answer(transaction, question, deadline),
         };
         match answer {
-            Err(error) if error.code() == "timeout" => None,
+            Err(error) if error.code() == Code::Timeout => None,
             answer => Some(answer),
         }
     }
@@ -211,7 +212,7 @@ impl Index {
         }
         let state = self.state(transaction)?;
         Err(VaultError::new(
-            "unavailable",
+            Code::Unavailable,
             format!(
                 "the index is still being built ({} of {} notes), and this action needs all of it: try again",
                 state.done, state.total

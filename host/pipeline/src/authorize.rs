@@ -1,6 +1,7 @@
 //! Authorizes a call and picks its vault. Permissions on paths are not checked here but handed on: the vault enforces
 //! them path by path.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -41,7 +42,7 @@ pub(super) fn authorize(
     checked: Checked,
     generation: u64,
 ) -> Result<Allowed, CallError> {
-    let broken = |error: BadRights| CallError::new("internal_error", error.to_string());
+    let broken = |error: BadRights| CallError::new(Code::InternalError, error.to_string());
     let rights = host.rights_of(caller).map_err(broken)?;
     let vaults = host.vaults_of(caller).map_err(broken)?;
     let ids: Vec<&str> = vaults.iter().map(|vault| vault.id()).collect();
@@ -154,7 +155,7 @@ pub(super) fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> Call
         false => held.to_string(),
     };
     CallError::new(
-        "forbidden",
+        Code::Forbidden,
         format!(
             "`{action}` needs the scope `{}`, and this caller has: {held}",
             needed.word()
@@ -181,7 +182,7 @@ pub(super) fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<()
         return Ok(());
     };
     Err(CallError::new(
-        "read_only",
+        Code::ReadOnly,
         format!("{what} switched to read-only: nothing can be changed now"),
     )
     .with_hint(format!("an admin can switch it back: `{command}`")))
@@ -191,16 +192,16 @@ fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {
     match (wanted, ids) {
         (None, [_]) => Ok(0),
         (None, []) => Err(CallError::new(
-            "not_found",
+            Code::NotFound,
             "this caller has access to no vault",
         )),
         (None, _) => Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             format!("`vault` is missing: choose one of {}", ids.join(", ")),
         )),
         (Some(wanted), ids) => ids.iter().position(|id| *id == wanted).ok_or_else(|| {
             let near = nearest(wanted, ids.iter().copied());
-            CallError::new("not_found", format!("no vault `{wanted}`{near}"))
+            CallError::new(Code::NotFound, format!("no vault `{wanted}`{near}"))
         }),
     }
 }

@@ -1,6 +1,7 @@
 //! Idempotent calls: the `idempotency_key` of a call is claimed before it runs, and its reply is stored for repeated
 //! calls.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -78,10 +79,10 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
             &allowed.binding(),
             i64::try_from(keep_ms).unwrap_or(i64::MAX),
         )
-        .map_err(|error| CallError::new("unavailable", error.to_string()))?;
+        .map_err(|error| CallError::new(Code::Unavailable, error.to_string()))?;
     let rules = host
         .rights_of(&allowed.caller)
-        .map_err(|error| CallError::new("internal_error", error.to_string()))?
+        .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?
         .rules
         .clone();
     let held = |claim: policy::Claim| {
@@ -102,11 +103,11 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
         },
         policy::Claimed::Answered(kept) => kept_reply(&kept, &rules).map(Claimed::Answered),
         policy::Claimed::InFlight => Err(CallError::new(
-            "idempotency_in_flight",
+            Code::IdempotencyInFlight,
             format!("a call with the key `{key}` is still running; ask again for its reply"),
         )),
         policy::Claimed::Mismatch => Err(CallError::new(
-            "idempotency_mismatch",
+            Code::IdempotencyMismatch,
             format!("the key `{key}` was used for another call; use a new key for each call"),
         )),
     }
@@ -115,7 +116,7 @@ pub(super) fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError
 /// A stored reply. If the rules changed since, only the fact that the call was done is returned: the reply may name
 /// what the caller may no longer see.
 fn kept_reply(kept: &str, rules: &str) -> Result<Reply, CallError> {
-    let broken = || CallError::new("internal_error", "the stored reply cannot be read");
+    let broken = || CallError::new(Code::InternalError, "the stored reply cannot be read");
     let mut kept: Value = serde_json::from_str(kept).map_err(|_| broken())?;
     let is_as_then = kept["rules"] == rules;
     let (Value::String(text), Value::Object(structured)) =

@@ -1,6 +1,7 @@
 //! Commits the staged changes atomically, or only shows them in a dry run. What the call has read is checked first, so
 //! that no concurrent change is lost.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -134,13 +135,13 @@ impl Attempts {
                 already sent a request that may have changed something elsewhere: check there before \
                 you try again"
             );
-            return Err(CallError::new("conflict", message));
+            return Err(CallError::new(Code::Conflict, message));
         }
         let is_enough = self.0 >= MAX_ATTEMPTS && self.1.elapsed() > MAX_RETRY_TIME;
         if is_enough || outside.was_asked() && self.0 >= MAX_ATTEMPTS_WITH_REQUESTS {
             let message =
                 format!("{what} kept changing while the call ran; nothing was changed, try again");
-            return Err(CallError::new("conflict", message));
+            return Err(CallError::new(Code::Conflict, message));
         }
         tokio::time::sleep(jitter(self.0)).await;
         Ok(())

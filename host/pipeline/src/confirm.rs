@@ -3,6 +3,7 @@
 //! (client, console, terminal) is decided elsewhere: this stage creates the question, refuses the call, and accepts the
 //! approval when the call is repeated.
 
+use notehost_sdk::Code;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -51,7 +52,7 @@ impl Counting {
             Ok(landed) => landed,
             Err(NotCounted::MeetsFloor) => Err(CommitError::Conflict { path: None }),
             Err(error @ NotCounted::Unavailable(_)) => Err(CommitError::Failed(VaultError::new(
-                "unavailable",
+                Code::Unavailable,
                 format!("{error}; nothing was changed"),
             ))),
         }
@@ -111,7 +112,7 @@ fn fresh(host: &Host) -> Result<FrozenEnvironment, CallError> {
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).map_err(|error| {
         CallError::new(
-            "unavailable",
+            Code::Unavailable,
             format!("the random number generator failed: {error}"),
         )
     })?;
@@ -131,7 +132,7 @@ fn standing(
     let asked = host
         .approvals()
         .frozen(approval, &allowed.caller.key(), &allowed.binding());
-    asked.map_err(|error| CallError::new("unavailable", error.to_string()))
+    asked.map_err(|error| CallError::new(Code::Unavailable, error.to_string()))
 }
 
 /// Let a run pass, or ask.
@@ -179,7 +180,7 @@ pub(super) async fn confirm(
     if !is_asked {
         return Ok(ConfirmOutcome::Ran(ran, changes, Some(counting)));
     }
-    let unavailable = |error: DatabaseError| CallError::new("unavailable", error.to_string());
+    let unavailable = |error: DatabaseError| CallError::new(Code::Unavailable, error.to_string());
     let removes = allowed.effect == Effect::Delete;
     let most = most_notes(&settings, allowed.caller.entrance());
     let reason = match reason_to_ask(removes, most, &changes, &weights) {
@@ -260,7 +261,7 @@ pub(super) async fn confirm(
             Err(ApprovalError::Database(error)) => return Err(unavailable(error)),
             Err(error) => {
                 return Err(CallError::new(
-                    "approval_invalid",
+                    Code::ApprovalInvalid,
                     format!("{error}; call without `approval` to request a new one"),
                 ));
             }
@@ -299,10 +300,10 @@ fn ask(
     let approval = match approvals.ask(question, expires_ms) {
         Ok(approval) => approval,
         Err(error @ ApprovalError::TooMany) => {
-            return CallError::new("throttled", format!("{error}; nothing was changed"))
+            return CallError::new(Code::Throttled, format!("{error}; nothing was changed"))
                 .with_hint("decide them with `notehost approval list`, or let them expire");
         }
-        Err(error) => return CallError::new("unavailable", error.to_string()),
+        Err(error) => return CallError::new(Code::Unavailable, error.to_string()),
     };
     let listed: Vec<Value> = changes
         .iter()
@@ -316,7 +317,7 @@ fn ask(
         })
         .collect();
     CallError::new(
-        "confirmation_required",
+        Code::ConfirmationRequired,
         format!(
             "{}. Nothing was changed. A person has to approve it; then make the same call again with `approval`: `{}`",
             question.summary, approval.id

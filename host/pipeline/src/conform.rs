@@ -1,6 +1,7 @@
 //! Checks staged changes against the rules for every component: `if_match` holds, and the tag policy allows their new
 //! tags.
 
+use notehost_sdk::Code;
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
@@ -88,7 +89,7 @@ fn require_match(
         .map(|(path, etag)| (path.clone(), etag.as_str().into()))
         .collect();
     Err(CallError::new(
-        "conflict",
+        Code::Conflict,
         format!("no note has the etag `{etag}` any more: read the note again"),
     )
     .with_details(json!({ "etags": now })))
@@ -105,7 +106,7 @@ pub(super) async fn off_worker<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         tracing::error!("comparing the staged changes failed: {error}");
         CallError::new(
-            "internal_error",
+            Code::InternalError,
             "internal error in the host; nothing was changed",
         )
     })
@@ -158,7 +159,7 @@ async fn refuse_new_tags(allowed: &Allowed, new: Vec<String>) -> Result<(), Call
         .map(|tag| format!("#{tag}"))
         .collect();
     Err(CallError::new(
-        "validation_error",
+        Code::ValidationError,
         format!(
             "no note has the tag {}{more} yet, and only existing tags are allowed here: use one that exists ({}), or ask the user first",
             named.join(", "),
@@ -179,7 +180,7 @@ fn tags_there(index: &Index, mut looking: Transaction) -> Result<Vec<String>, Va
     index.start();
     if !index.wait(Some(Instant::now() + INDEX_TIMEOUT)) {
         return Err(VaultError::new(
-            "unavailable",
+            Code::Unavailable,
             "the index is still being built and the existing tags are not known yet: try again",
         ));
     }

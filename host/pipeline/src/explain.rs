@@ -1,6 +1,7 @@
 //! Explains a permission decision: runs the checks of a call and reports which setting decided. Runs no component and
 //! opens no vault.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -122,8 +123,8 @@ pub fn explain(
     };
     if let Err(error) = gate.pass(query.vault, false) {
         let by = match error.code {
-            "forbidden" => DecidedBy::Scope,
-            "read_only" => DecidedBy::ReadOnly,
+            Code::Forbidden => DecidedBy::Scope,
+            Code::ReadOnly => DecidedBy::ReadOnly,
             _ => DecidedBy::Vault,
         };
         return Ok(Explanation::refused(by, &error));

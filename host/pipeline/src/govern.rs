@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
@@ -88,7 +89,7 @@ impl Cutter {
             // What cannot be cut may cost a model more than it should, but not more than a client can take.
             if !was_cut && !has_landed && size > limits.reply_bytes {
                 return Err(CallError::new(
-                    "too_large",
+                    Code::TooLarge,
                     format!(
                         "the reply has {size} bytes, and the limit is {}: request less at once",
                         limits.reply_bytes

@@ -41,11 +41,12 @@ pub use file_events::{EventFilter, FileEvent};
 pub use host::{Host, StartError};
 pub use notehost_index::{CompletionKind, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;
+pub use notehost_sdk::Code;
 pub use orientation::orientation;
 pub use progress::ProgressSink;
 pub use question_text::diff_excerpt;
 pub use reload::ReloadError;
-pub use reply::{CODES, CallError, Content, Reply, component_code, known_code};
+pub use reply::{CallError, Content, Reply};
 pub use rights::BadRights;
 pub use status::{ComponentStatus, OpenBreakerStatus, component_status};
 pub use vault_data::data_line;
@@ -163,7 +164,7 @@ async fn reply(
     let reply = match governed.await.unwrap_or(None) {
         Some(governed) => governed?,
         None if is_landed => Reply::without_words(change.as_deref()),
-        None => return Err(CallError::new("internal_error", "the reply panicked")),
+        None => return Err(CallError::new(Code::InternalError, "the reply panicked")),
     };
     contained(|| {
         reply_point("reply-kept");

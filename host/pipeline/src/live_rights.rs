@@ -5,6 +5,7 @@
 //! Narrowed permissions narrow the vault handle, so that a note is not found or a write is denied; what would refuse a
 //! new call altogether ends the running one. Rights granted meanwhile are not added.
 
+use notehost_sdk::Code;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -141,16 +142,16 @@ impl LiveRights {
     fn looked_up(&self, host: &Host) -> Result<CallRights, CallError> {
         if self.caller.proof() == Proof::Token && host.is_revoked(self.caller.name()) {
             let message = format!("the token `{}` was revoked", self.caller.name());
-            return Err(CallError::new("unauthorized", message));
+            return Err(CallError::new(Code::Unauthorized, message));
         }
         if self.caller.has_expired() {
             let message = format!("the token of `{}` has expired", self.caller.name());
-            return Err(CallError::new("unauthorized", message));
+            return Err(CallError::new(Code::Unauthorized, message));
         }
         let grant = self.grant_now(host)?;
         let rights = host
             .rights_of(&self.caller)
-            .map_err(|error| CallError::new("internal_error", error.to_string()))?;
+            .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?;
         let needed = Scope::of(self.effect);
         if !rights.scopes.allow(&self.domain, needed) {
             let action = format!("{}.{}", self.domain, self.action);
@@ -158,7 +159,7 @@ impl LiveRights {
         }
         if !rights.may_use(&self.vault) {
             let message = format!("no vault `{}`", self.vault);
-            return Err(CallError::new("not_found", message));
+            return Err(CallError::new(Code::NotFound, message));
         }
         let closed = match self.effect > Effect::Read && !self.is_dry {
             true => refuse_if_read_only(&host.settings(), &self.vault).err(),
@@ -200,7 +201,7 @@ impl LiveRights {
             true => Ok(self.grant.clone()),
             false => {
                 let message = format!("the component `{}` was removed", self.domain);
-                Err(CallError::new("disabled", message))
+                Err(CallError::new(Code::Disabled, message))
             }
         }
     }

@@ -5,6 +5,7 @@
 //! page can have a tag in its text, and any writer can add one to a frontmatter. Text from the vault is quoted, one
 //! line each; whatever shows it marks it as data.
 
+use notehost_sdk::Code;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -264,7 +265,7 @@ impl Looking {
     ) -> Result<Option<T>, VaultError> {
         match self.index.ask(&mut self.transaction, question) {
             Ok(Answer::Json(json)) => Ok(serde_json::from_str(&json).ok()),
-            Err(error) if error.code() == "timeout" => Err(error),
+            Err(error) if error.code() == Code::Timeout => Err(error),
             Ok(Answer::Paths(_)) | Err(_) => Ok(None),
         }
     }

@@ -108,7 +108,7 @@ impl<'h> Record<'h> {
                 self.entry.tokens_out = tokens(reply.text.len());
             }
             Err(error) => {
-                self.entry.outcome = error.code;
+                self.entry.outcome = error.code.as_str();
                 self.entry.tokens_out = tokens(error.message.len());
             }
         }

@@ -1,5 +1,6 @@
 //! The outcome of a call: a reply, or an error that states who can act.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value, json};
 
 use notehost_vault::VaultError;
@@ -64,8 +65,8 @@ pub enum Content {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct CallError {
-    /// One of [`CODES`].
-    pub code: &'static str,
+    /// The kind of failure.
+    pub code: Code,
     /// For the model: how to fix the call.
     pub message: String,
     /// For a person: what an admin can do.
@@ -74,57 +75,9 @@ pub struct CallError {
     pub details: Option<Value>,
 }
 
-/// The codes that callers see.
-pub const CODES: [&str; 21] = [
-    "validation_error",
-    "not_found",
-    "already_exists",
-    "ambiguous_name",
-    "permission_denied",
-    "read_only",
-    "disabled",
-    "unauthorized",
-    "forbidden",
-    "conflict",
-    "confirmation_required",
-    "approval_invalid",
-    "throttled",
-    "idempotency_in_flight",
-    "idempotency_mismatch",
-    "too_large",
-    "timeout",
-    "component_failed",
-    "unsupported",
-    "unavailable",
-    "internal_error",
-];
-
-/// The codes reserved for the host: a component must not be able to pretend that one of its checks failed.
-const OF_THE_HOST: [&str; 9] = [
-    "disabled",
-    "unauthorized",
-    "forbidden",
-    "confirmation_required",
-    "approval_invalid",
-    "throttled",
-    "idempotency_in_flight",
-    "idempotency_mismatch",
-    "component_failed",
-];
-
-/// Parses an error code.
-pub fn known_code(word: &str) -> Option<&'static str> {
-    CODES.into_iter().find(|code| *code == word)
-}
-
-/// Parses an error code of a component; `None` if the contract does not allow it.
-pub fn component_code(word: &str) -> Option<&'static str> {
-    known_code(word).filter(|code| !OF_THE_HOST.contains(code))
-}
-
 impl CallError {
     /// An error with a message for the model.
-    pub fn new(code: &'static str, message: impl Into<String>) -> CallError {
+    pub fn new(code: Code, message: impl Into<String>) -> CallError {
         CallError {
             code,
             message: message.into(),
@@ -147,16 +100,13 @@ impl CallError {
 
     /// Whether the same call may succeed later, unchanged.
     pub fn retryable(&self) -> bool {
-        matches!(
-            self.code,
-            "conflict" | "throttled" | "idempotency_in_flight" | "timeout" | "unavailable"
-        )
+        self.code.is_retryable()
     }
 
     /// `{"error": {…}}`, as callers see it.
     pub fn to_json(&self) -> Map<String, Value> {
         let mut error = Map::new();
-        error.insert("code".into(), self.code.into());
+        error.insert("code".into(), self.code.as_str().into());
         error.insert("message".into(), self.message.clone().into());
         if let Some(hint) = &self.hint {
             error.insert("hint".into(), hint.clone().into());
@@ -172,7 +122,7 @@ impl CallError {
 impl From<VaultError> for CallError {
     fn from(error: VaultError) -> Self {
         CallError {
-            code: known_code(error.code()).unwrap_or("internal_error"),
+            code: error.code(),
             message: error.to_string(),
             hint: error.hint(),
             details: error.details.clone(),
@@ -185,19 +135,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_cannot_use_host_codes() {
-        assert_eq!(component_code("not_found"), Some("not_found"));
-        assert_eq!(component_code("made_up"), None);
-        for code in OF_THE_HOST {
-            assert_eq!(known_code(code), Some(code));
-            assert_eq!(component_code(code), None, "{code}");
-        }
-        // What is left is what `wit/domain.wit` lists.
+    fn the_contract_lists_the_codes_of_components() {
         let contract = include_str!("../../../wit/domain.wit");
-        for code in CODES
-            .into_iter()
-            .filter(|code| component_code(code).is_some())
-        {
+        for code in Code::all().filter(|code| code.is_for_components()) {
             assert!(contract.contains(&format!("`{code}`")), "{code}");
         }
     }

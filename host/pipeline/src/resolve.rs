@@ -1,6 +1,7 @@
 //! Resolves a name to an action. Hidden and unknown actions look the same; one disabled by an admin is reported as
 //! disabled.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use super::{CallError, Host, Request};
@@ -23,7 +24,7 @@ impl Found {
     pub(super) fn action(&self) -> Result<&Action, CallError> {
         self.domain
             .action(&self.request.action)
-            .ok_or_else(|| CallError::new("internal_error", "the action was removed"))
+            .ok_or_else(|| CallError::new(Code::InternalError, "the action was removed"))
     }
 
     /// `domain.action`.
@@ -64,7 +65,7 @@ pub(super) fn find(
         let shown = domains.domains().filter(|domain| is_shown(domain));
         let names = shown.map(|domain| domain.name.as_str());
         return Err(CallError::new(
-            "not_found",
+            Code::NotFound,
             format!(
                 "no domain `{}`{}",
                 request.domain,
@@ -91,7 +92,7 @@ pub(super) fn find(
             request.action,
             nearest(&request.action, names.iter().copied()),
         );
-        return Err(CallError::new("not_found", message)
+        return Err(CallError::new(Code::NotFound, message)
             .with_details(serde_json::json!({ "actions": names })));
     }
     Ok(Found {
@@ -130,7 +131,7 @@ pub(super) fn switched_off(
         None => domain.to_owned(),
         Some(action) => format!("{domain} {action}"),
     };
-    let error = CallError::new("disabled", message).with_hint(format!(
+    let error = CallError::new(Code::Disabled, message).with_hint(format!(
         "an admin can switch it on: `notehost component enable {words}`"
     ));
     match reason == SwitchReason::default() {

@@ -1,5 +1,6 @@
 //! Runs the action: a fresh instance, a fresh transaction, and nothing visible to others yet.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,6 @@ use super::admin;
 use super::authorize::Allowed;
 use super::call_environment::HostCallEnvironment;
 use super::conform::{QUICK_REPLY_BYTES, off_worker};
-use super::reply::component_code;
 use super::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
 use notehost_records::audit::Failure;
@@ -135,7 +135,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
     match error {
         RunError::Refused { code, message, hint, details } => {
             // Controlled by the component: an unknown code is its defect.
-            let Some(code) = component_code(&code) else {
+            let Some(code) = Code::parse(&code).filter(|code| code.is_for_components()) else {
                 tracing::error!(domain, action, "returned the unknown error code `{}`", code.escape_debug());
                 return failed(domain);
             };
@@ -147,7 +147,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
             }
         }
         RunError::TimedOut(allowed) => CallError::new(
-            "timeout",
+            Code::Timeout,
             format!(
                 "`{domain}.{action}` was stopped after {} ms; nothing was changed: request less at once",
                 allowed.as_millis()
@@ -155,7 +155,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         )
         .with_hint("an admin can allow more: `limits.call_ms` in the config"),
         RunError::NotStarted(allowed) => CallError::new(
-            "timeout",
+            Code::Timeout,
             format!(
                 "`{domain}.{action}` could not start within {} ms: too many calls of this caller, or of all callers, \
                 are running; wait for their replies and try again",
@@ -164,15 +164,15 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         )
         .with_hint("an admin can allow more at once: `limits.concurrent_calls` in the config"),
         RunError::OutOfSharedMemory => CallError::new(
-            "unavailable",
+            Code::Unavailable,
             format!("the running calls use the memory that `{domain}.{action}` needs; nothing was changed, try again"),
         ),
-        RunError::Conflict => CallError::new("conflict", "the vault changed while the call ran; nothing was changed, try again"),
+        RunError::Conflict => CallError::new(Code::Conflict, "the vault changed while the call ran; nothing was changed, try again"),
         RunError::Revoked(reason) => CallError::from(*reason),
-        RunError::Cancelled => CallError::new("unavailable", "the call was cancelled and changed nothing"),
+        RunError::Cancelled => CallError::new(Code::Unavailable, "the call was cancelled and changed nothing"),
         RunError::OverLimit(limit) => {
             tracing::warn!(domain, action, "stopped: {limit}");
-            CallError::new("component_failed", format!("`{domain}` was stopped because it {limit}; nothing was changed"))
+            CallError::new(Code::ComponentFailed, format!("`{domain}` was stopped because it {limit}; nothing was changed"))
                 .with_hint("the limits of a call are set under `[limits]` in the config")
         }
         RunError::Failed(reason) => {
@@ -181,7 +181,7 @@ fn why(error: RunError, domain: &str, action: &str) -> CallError {
         }
         RunError::Load(error) => {
             tracing::error!(domain, "cannot be loaded: {error}");
-            CallError::new("component_failed", format!("the component `{domain}` cannot be loaded"))
+            CallError::new(Code::ComponentFailed, format!("the component `{domain}` cannot be loaded"))
                 .with_hint(error.to_string())
         }
     }
@@ -196,7 +196,7 @@ fn bounded(text: String) -> String {
 
 fn failed(domain: &str) -> CallError {
     CallError::new(
-        "component_failed",
+        Code::ComponentFailed,
         format!("the component `{domain}` failed; nothing was changed"),
     )
     .with_hint("the server log has the cause; report it to the component's author")

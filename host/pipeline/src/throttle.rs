@@ -1,5 +1,6 @@
 //! Not more calls than a caller may make.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::authorize::Allowed;
@@ -24,7 +25,7 @@ pub(super) fn throttle(host: &Host, allowed: &Allowed) -> Result<(), CallError> 
         .map_err(|wait| {
             let effect = effect.word();
             CallError::new(
-                "throttled",
+                Code::Throttled,
                 format!("too many calls that {effect}: try again in {wait} ms"),
             )
             .with_hint(format!(

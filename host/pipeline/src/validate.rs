@@ -1,5 +1,6 @@
 //! Validates the arguments against the action's schema. An error names the field, the problem and the accepted values.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -46,7 +47,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     let action = found.action()?;
     let validator = action.validator().map_err(|reason| {
         CallError::new(
-            "component_failed",
+            Code::ComponentFailed,
             format!("the action's schema cannot be used: {reason}"),
         )
     })?;
@@ -61,7 +62,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
     let arguments = arguments.to_string();
     if action.effect == Effect::Read && arguments.len() > MAX_READ_ARGUMENT_BYTES {
         return Err(CallError::new(
-            "too_large",
+            Code::TooLarge,
             format!(
                 "the arguments have {} bytes, and the limit of an action that reads is {MAX_READ_ARGUMENT_BYTES}",
                 arguments.len()
@@ -80,7 +81,7 @@ pub(super) fn validate(mut found: Found) -> Result<Checked, CallError> {
 fn mended(problems: String, domain: &str, action: &Action) -> CallError {
     let usage = usage(domain, action);
     let Some(example) = action.examples.first() else {
-        return CallError::new("validation_error", problems)
+        return CallError::new(Code::ValidationError, problems)
             .with_details(json!({ "usage": usage }));
     };
     let arguments = Value::Object(example.arguments.clone());
@@ -89,7 +90,7 @@ fn mended(problems: String, domain: &str, action: &Action) -> CallError {
         action.name
     );
     let details = json!({ "usage": usage, "example": arguments });
-    CallError::new("validation_error", message).with_details(details)
+    CallError::new(Code::ValidationError, message).with_details(details)
 }
 
 impl Common {
@@ -107,7 +108,7 @@ impl Common {
             && !(1..=MAX_KEY_BYTES).contains(&key.len())
         {
             return Err(CallError::new(
-                "validation_error",
+                Code::ValidationError,
                 format!(
                     "`idempotency_key` has {} bytes, and 1 to {MAX_KEY_BYTES} are allowed",
                     key.len()
@@ -131,7 +132,7 @@ impl Common {
 
 fn wrong_type(name: &str, wanted: &str, found: &Value) -> CallError {
     CallError::new(
-        "validation_error",
+        Code::ValidationError,
         format!("`{name}` must be {wanted}, not {}", shown(found)),
     )
 }

@@ -15,7 +15,7 @@ use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
 use notehost_config::nearest;
-use notehost_pipeline::CODES;
+use notehost_pipeline::Code;
 use notehost_platform::private;
 use notehost_records::audit::{Filter, Row, after, latest, latest_number};
 use notehost_records::database::Database;
@@ -116,7 +116,10 @@ impl FilterFlags {
 }
 
 fn outcome(word: &str) -> Result<String, String> {
-    let words = || ["ok", "failed", "cancelled"].into_iter().chain(CODES);
+    let words = || {
+        let codes = Code::all().map(Code::as_str);
+        ["ok", "failed", "cancelled"].into_iter().chain(codes)
+    };
     if words().any(|known| known == word) {
         return Ok(word.to_owned());
     }
@@ -124,7 +127,7 @@ fn outcome(word: &str) -> Result<String, String> {
         Some(near) => format!("unknown outcome: did you mean `{near}`?"),
         None => format!(
             "unknown outcome: expected ok, failed, cancelled or one of {}",
-            CODES.join(", ")
+            Code::all().map(Code::as_str).collect::<Vec<_>>().join(", ")
         ),
     })
 }

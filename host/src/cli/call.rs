@@ -1,6 +1,7 @@
 //! `notehost call`: runs one action through the same pipeline as clients' calls, without a server; or on a remote
 //! server (`remote`).
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -163,10 +164,10 @@ impl Call {
         };
         self.told(outcome, &spoken, |error| match error.code {
             // Without a config `notehost permission set` does not apply.
-            "permission_denied" if !is_configured => Some(
+            Code::PermissionDenied if !is_configured => Some(
                 "allow writing with `--allow rw`, or also deleting with `--allow rwd`".to_owned(),
             ),
-            "confirmation_required" => Some(
+            Code::ConfirmationRequired => Some(
                 "preview the change with `--dry-run`, then confirm it with `--yes`; on a terminal there is a prompt".to_owned(),
             ),
             _ => None,

@@ -1,6 +1,7 @@
 //! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
 //! running server; undo commits like any other change, and needs the vault's lock.
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -162,7 +163,7 @@ impl Context {
         for (entry, mut transaction) in self.open_all()? {
             match transaction.past_change(id) {
                 Ok((change, files)) => return Ok((entry, change, files)),
-                Err(error) if error.code() == "not_found" => {}
+                Err(error) if error.code() == Code::NotFound => {}
                 Err(error) => return Err(failure(error)),
             }
         }
@@ -203,7 +204,7 @@ impl List {
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
                 // Another vault may contain it.
-                Err(error) if error.code() == "not_found" => absent = Some(error),
+                Err(error) if error.code() == Code::NotFound => absent = Some(error),
                 Err(error) => return Err(failure(error)),
             }
         }
@@ -354,7 +355,7 @@ impl Undo {
                     }
                 }
             }
-            Err(error) => record.outcome = error.code,
+            Err(error) => record.outcome = error.code.as_str(),
         }
         record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let database = notehost_policy::open_records(&desk.loaded.running.state)?;
@@ -406,7 +407,7 @@ impl Context {
         }
         if settings.read_only || entry.read_only {
             let message = format!("the vault `{}` is read-only", entry.id);
-            return Err(CallError::new("read_only", message)
+            return Err(CallError::new(Code::ReadOnly, message)
                 .with_hint("an admin can change it in the config: `read_only`"));
         }
         let memory = VaultSettings {
@@ -427,7 +428,7 @@ impl Context {
             CommitError::Conflict { path } => {
                 let path = path.unwrap_or_else(|| "the vault".into());
                 CallError::new(
-                    "conflict",
+                    Code::Conflict,
                     format!("`{path}` changed at the same time; nothing was undone, try again"),
                 )
             }
@@ -446,11 +447,11 @@ impl Context {
             .is_some_and(|details| details.get("process").is_some());
         let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
-            "unavailable" if is_held => Failure::start(error.message).with_hint(format!(
+            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
                 "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
                  or stop that process first"
             )),
-            "permission_denied" if self.loaded.file.is_none() => failure
+            Code::PermissionDenied if self.loaded.file.is_none() => failure
                 .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
             _ => failure,
         }

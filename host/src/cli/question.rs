@@ -1,5 +1,6 @@
 //! The confirmation prompt on a terminal: the change as a diff, and y or N.
 
+use notehost_sdk::Code;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use serde_json::{Map, Value};
@@ -46,11 +47,11 @@ pub(super) async fn call(
         "the person at the terminal",
     );
     if let Err(error) = decided {
-        return Err(CallError::new("approval_invalid", error.to_string()));
+        return Err(CallError::new(Code::ApprovalInvalid, error.to_string()));
     }
     if !yes {
         return Err(CallError::new(
-            "approval_invalid",
+            Code::ApprovalInvalid,
             "declined; nothing was changed",
         ));
     }
@@ -67,7 +68,7 @@ pub(super) fn confirm_remote(message: &str) -> bool {
 
 fn question(error: &CallError) -> Option<&Map<String, Value>> {
     let details = error.details.as_ref()?.as_object()?;
-    (error.code == "confirmation_required").then_some(details)
+    (error.code == Code::ConfirmationRequired).then_some(details)
 }
 
 fn ask(terminal: &Terminal, summary: &str, diff: &str) -> bool {

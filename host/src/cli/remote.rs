@@ -1,6 +1,7 @@
 //! Remote servers: which one a command uses, the token for it, and calls. Its replies
 //! are printed like those of a local call.
 
+use notehost_sdk::Code;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::Arc;
 
@@ -201,7 +202,7 @@ pub(super) async fn call(
 
 /// The hint for an error of a remote server, if the server's own hint only applies to its machine.
 pub(super) fn hint(error: &CallError) -> Option<String> {
-    if error.code != "confirmation_required" {
+    if error.code != Code::ConfirmationRequired {
         return None;
     }
     let id = error.details.as_ref()?.get("approval")?.as_str()?;

@@ -4,6 +4,7 @@
 //! ones get `input_required` and send the answer back with the sealed state. The approval itself belongs to the host,
 //! which knows what was shown and accepts each one once.
 
+use notehost_sdk::Code;
 use std::time::Duration;
 
 use rmcp::model::{
@@ -188,9 +189,9 @@ async fn decided(
     // A task may have waited for this answer while the config changed.
     let host = server.host();
     if !host.is_attended(caller) {
-        return Err(CallError::new("approval_invalid", UNATTENDED));
+        return Err(CallError::new(Code::ApprovalInvalid, UNATTENDED));
     }
-    let refused = |message: String| Err(CallError::new("approval_invalid", message));
+    let refused = |message: String| Err(CallError::new(Code::ApprovalInvalid, message));
     let yes = match verdict {
         Verdict::Yes => true,
         Verdict::No => false,
@@ -246,7 +247,7 @@ fn can_ask(context: &RequestContext<RoleServer>) -> bool {
 
 /// The question of an error that requires approval.
 fn question(error: &CallError) -> Option<Question> {
-    if error.code != "confirmation_required" {
+    if error.code != Code::ConfirmationRequired {
         return None;
     }
     let details = error.details.as_ref()?;

@@ -1,5 +1,6 @@
 //! The surface with three tools, for clients with a small tool budget: find an action, describe it, call it.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use rmcp::model::{Tool, ToolAnnotations};
@@ -134,7 +135,7 @@ fn describe(snapshot: &Snapshot, mut arguments: Map<String, Value>) -> Result<Re
             .map(|domain| domain.name.as_str())
             .collect();
         return Err(CallError::new(
-            "not_found",
+            Code::NotFound,
             format!("no domain `{domain}`: {}", help::quoted(&names)),
         ));
     };
@@ -149,7 +150,7 @@ fn call(mut arguments: Map<String, Value>) -> Result<Target, CallError> {
         Some(Value::Object(arguments)) => arguments,
         Some(_) => {
             return Err(CallError::new(
-                "validation_error",
+                Code::ValidationError,
                 "`arguments` must be an object, such as `{\"path\": \"Work/Plan.md\"}`",
             ));
         }

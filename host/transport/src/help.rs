@@ -1,6 +1,7 @@
 //! Help texts for models: an action in one line, a domain on one page, an action in full. The texts are the component's
 //! own; here they are only arranged and cut.
 
+use notehost_sdk::Code;
 use serde_json::{Value, json};
 
 use super::schema;
@@ -112,7 +113,7 @@ fn no_such_action(domain: &Domain, action: &str) -> CallError {
         None => "; it has".to_owned(),
     };
     CallError::new(
-        "not_found",
+        Code::NotFound,
         format!(
             "`{}` has no action `{action}`{near} {}",
             domain.name,

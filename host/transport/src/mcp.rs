@@ -1,6 +1,7 @@
 //! The MCP server shared by both transports. rmcp implements the stateless and the session-based revisions; here its
 //! requests become calls of `dispatch`, and changes of the set of tools become notifications.
 
+use notehost_sdk::Code;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -165,7 +166,7 @@ impl Server {
         outcome.unwrap_or_else(failed).unwrap_or_else(|panic| {
             tracing::error!(panic, "a call panicked in the host");
             Err(CallError::new(
-                "internal_error",
+                Code::InternalError,
                 "internal error in the host; other calls are not affected",
             ))
         })
@@ -311,7 +312,7 @@ impl ServerHandler for Server {
             Err(Unresolved::Refused(error)) => Err(error),
             Err(Unresolved::UnknownTool) => {
                 let message = format!("unknown tool `{}`", request.name);
-                let outcome = Err(CallError::new("not_found", message.clone()));
+                let outcome = Err(CallError::new(Code::NotFound, message.clone()));
                 dispatch::answered(self.host(), &caller, &asked, &outcome);
                 return Err(ErrorData::invalid_params(message, None));
             }

@@ -2,6 +2,7 @@
 //! because many clients keep the list they saw first. Whether the action exists and may be called is decided by
 //! `dispatch`, which also knows what is disabled.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::bounds::Outline;
@@ -92,7 +93,7 @@ pub(super) fn resolve(
         "no tool `{tool}`; the nearest names are {}",
         help::quoted(&near)
     );
-    Err(CallError::new("not_found", message).into())
+    Err(CallError::new(Code::NotFound, message).into())
 }
 
 /// The action that a message calls, according to its outline.
@@ -132,11 +133,11 @@ pub(super) fn required_text(
     match arguments.remove(name) {
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             format!("`{name}` must be a string"),
         )),
         None => Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             format!("`{name}` is missing"),
         )),
     }
@@ -172,7 +173,7 @@ fn pick(
     match domain.action(&action) {
         // A client may let one of these tools through unasked: it must not do what another one is for.
         Some(found) if !fits(found.effect) => Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             format!(
                 "`{action}` has the effect `{}`: call it with the tool `{}`",
                 found.effect.word(),

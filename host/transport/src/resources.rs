@@ -1,5 +1,6 @@
 //! Notes, files and help as MCP resources. Content and lists come from `dispatch`, like every other call.
 
+use notehost_sdk::Code;
 use notehost_sdk::is_note;
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -186,14 +187,17 @@ pub(super) async fn read_file(
 ) -> Result<FileContent, CallError> {
     let known = server.host().vault_ids_of(caller);
     if !known.iter().any(|id| id == vault) {
-        return Err(CallError::new("not_found", format!("no vault `{vault}`")));
+        return Err(CallError::new(
+            Code::NotFound,
+            format!("no vault `{vault}`"),
+        ));
     }
     let has_extension = name(path).contains('.');
     if has_extension && !is_note(path) {
         let read = read_whole(server, caller, vault, READ_FILE, path, cancelled.clone()).await;
         // `.md` may be left out, also where a name has another dot.
         match read {
-            Err(error) if matches!(error.code, "not_found" | "disabled") => {}
+            Err(error) if matches!(error.code, Code::NotFound | Code::Disabled) => {}
             read => return read,
         }
     }
@@ -305,8 +309,8 @@ pub(super) fn absent(uri: &str) -> ErrorData {
 pub(super) fn protocol_error(error: &CallError, uri: &str) -> ErrorData {
     let data = Some(error.to_json().into());
     match error.code {
-        "not_found" | "disabled" => absent(uri),
-        "validation_error" | "ambiguous_name" | "unsupported" => {
+        Code::NotFound | Code::Disabled => absent(uri),
+        Code::ValidationError | Code::AmbiguousName | Code::Unsupported => {
             ErrorData::invalid_params(error.message.clone(), data)
         }
         _ => ErrorData::internal_error(error.message.clone(), data),

@@ -1,6 +1,7 @@
 //! Tests of the tools over the embedded components. Compatibility with models, sizes and search quality are tested on
 //! the built program, in `tests/surface`.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use rmcp::model::Tool;
@@ -194,5 +195,5 @@ async fn help_has_three_levels() {
         "document",
         json!({ "action": "help", "topic": "nothing" }),
     );
-    assert!(matches!(unknown, Err(Unresolved::Refused(error)) if error.code == "not_found"));
+    assert!(matches!(unknown, Err(Unresolved::Refused(error)) if error.code == Code::NotFound));
 }

@@ -1,5 +1,6 @@
 //! One past change with the differences in each file, as far as the history still has both sides.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use super::{
@@ -48,7 +49,7 @@ impl Transaction {
             });
         }
         let change = self.visible_change(&row);
-        let change = change.ok_or_else(|| VaultError::new("not_found", "no such change"))?;
+        let change = change.ok_or_else(|| VaultError::new(Code::NotFound, "no such change"))?;
         Ok((change, files))
     }
 }

@@ -4,6 +4,7 @@
 //! Atomicity depends on the order. Before the journal is in place (or, for a single step, before that one rename),
 //! nothing visible has changed; afterwards the commit is completed even if the process dies.
 
+use notehost_sdk::Code;
 use std::{
     io,
     sync::{Arc, atomic::Ordering},
@@ -190,7 +191,7 @@ impl Attempt<'_> {
         let settled = contained(settle).unwrap_or_else(|| Err(panicked()));
         if let Err(error) = settled {
             tracing::warn!(
-                code = error.code(),
+                code = error.code().as_str(),
                 "a commit succeeded but its cleanup failed; the next start repeats it"
             );
             // A journal must not outlive the next commit: replayed after that, it would undo it.
@@ -331,7 +332,7 @@ impl Attempt<'_> {
     fn forget(&self) {
         if let Err(error) = self.vault().history.forget(&self.id) {
             tracing::warn!(
-                code = error.code(),
+                code = error.code().as_str(),
                 "the history entry of a failed commit stays pending until the next start"
             );
         }
@@ -345,7 +346,7 @@ impl Vault {
             return Ok(());
         }
         let message = "an earlier commit failed and could not be rolled back; the vault cannot be changed until the server restarts";
-        Err(VaultError::new("unavailable", message).with_hint(RESTART_HINT))
+        Err(VaultError::new(Code::Unavailable, message).with_hint(RESTART_HINT))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Invariant: no message contains an absolute path or reveals a path that the caller may not see.
 
+use notehost_sdk::Code;
 use std::io;
 
 use rustix::io::Errno;
@@ -13,7 +14,7 @@ use super::access::Tier;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct VaultError {
-    code: &'static str,
+    code: Code,
     /// What was wrong, for the model that called.
     pub message: String,
     /// Boxed, as few errors have one and every result has room for an error.
@@ -28,7 +29,7 @@ struct Hint(String);
 
 impl VaultError {
     /// An error with a code of the contract.
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
         VaultError {
             code,
             message: message.into(),
@@ -50,11 +51,11 @@ impl VaultError {
 
     /// Something that should not happen did.
     pub fn broken(what: &str) -> Self {
-        VaultError::new("internal_error", what)
+        VaultError::new(Code::InternalError, what)
     }
 
     /// The contract's code: `not_found`, `already_exists`, ….
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> Code {
         self.code
     }
 
@@ -65,7 +66,7 @@ impl VaultError {
 
     /// `validation_error`.
     pub fn invalid(message: impl Into<String>) -> Self {
-        VaultError::new("validation_error", message)
+        VaultError::new(Code::ValidationError, message)
     }
 
     pub(super) fn absent(path: &str) -> Self {
@@ -74,21 +75,21 @@ impl VaultError {
         } else {
             "file"
         };
-        VaultError::new("not_found", format!("no {what} `{path}`"))
+        VaultError::new(Code::NotFound, format!("no {what} `{path}`"))
     }
 
     pub(super) fn absent_folder(path: &str) -> Self {
-        VaultError::new("not_found", format!("no folder `{path}`"))
+        VaultError::new(Code::NotFound, format!("no folder `{path}`"))
     }
 
     pub(super) fn exists(path: &str) -> Self {
-        VaultError::new("already_exists", format!("`{path}` is already there"))
+        VaultError::new(Code::AlreadyExists, format!("`{path}` is already there"))
             .with_details(json!({ "path": path }))
     }
 
     pub(super) fn conflict(path: &str) -> Self {
         VaultError::new(
-            "conflict",
+            Code::Conflict,
             format!("`{path}` is not as it was: read it again and repeat the change"),
         )
         .with_details(json!({ "path": path }))
@@ -116,37 +117,41 @@ impl VaultError {
                 quoted(notebook)
             ),
         };
-        VaultError::new("permission_denied", format!("may not {verb} at `{path}`")).with_hint(hint)
+        VaultError::new(
+            Code::PermissionDenied,
+            format!("may not {verb} at `{path}`"),
+        )
+        .with_hint(hint)
     }
 
     pub(super) fn read_only(path: &str) -> Self {
-        VaultError::new("read_only", format!("`{path}` is read-only on disk"))
+        VaultError::new(Code::ReadOnly, format!("`{path}` is read-only on disk"))
             .with_hint("make the file and its folder writable for the user that runs notehost")
     }
 
     /// `too_large`.
     pub fn too_large(message: impl Into<String>) -> Self {
-        VaultError::new("too_large", message)
+        VaultError::new(Code::TooLarge, message)
     }
 
     /// `timeout`: the call used up its time.
     pub fn timeout() -> Self {
         VaultError::new(
-            "timeout",
+            Code::Timeout,
             "the call's time limit was reached while reading the vault",
         )
     }
 
     /// `internal_error`, with what was being done and why it failed.
     pub fn internal(doing: &str, cause: impl std::fmt::Display) -> Self {
-        VaultError::new("internal_error", format!("could not {doing}: {cause}"))
+        VaultError::new(Code::InternalError, format!("could not {doing}: {cause}"))
     }
 
     /// What the operating system said, in the caller's terms.
     pub(super) fn io(path: &str, error: &io::Error) -> Self {
         match error.raw_os_error().map(Errno::from_raw_os_error) {
             Some(Errno::NOSPC | Errno::DQUOT) => {
-                VaultError::new("unavailable", "the disk is full; nothing was changed")
+                VaultError::new(Code::Unavailable, "the disk is full; nothing was changed")
                     .with_hint("free some space on the disk that holds the vault")
             }
             Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => VaultError::read_only(path),
@@ -155,10 +160,10 @@ impl VaultError {
             }
             Some(Errno::NOENT | Errno::NOTDIR) => VaultError::absent(path),
             Some(Errno::MFILE | Errno::NFILE) => {
-                VaultError::new("unavailable", "too many files are open; try again")
+                VaultError::new(Code::Unavailable, "too many files are open; try again")
             }
             _ => VaultError::new(
-                "unavailable",
+                Code::Unavailable,
                 format!("disk error at `{path}`: {}", error.kind()),
             ),
         }

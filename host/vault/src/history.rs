@@ -6,6 +6,7 @@
 
 mod schema;
 
+use notehost_sdk::Code;
 use std::{
     borrow::Cow,
     collections::HashSet,
@@ -453,7 +454,7 @@ fn kind_word(kind: ChangeKind) -> &'static str {
 fn failed(error: rusqlite::Error) -> VaultError {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => {
-            VaultError::new("unavailable", "the disk is full; nothing was changed")
+            VaultError::new(Code::Unavailable, "the disk is full; nothing was changed")
                 .with_hint("free some space on the disk that holds notehost's state")
         }
         _ => VaultError::internal("access the history database", error),

@@ -2,6 +2,7 @@
 //!
 //! The history records all files; what a caller may see of a change is decided here, file by file.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use super::{
@@ -99,7 +100,7 @@ impl Transaction {
         named.sort_by_key(|(seen, _)| seen.path != path);
         let Some((seen, file)) = named.into_iter().next() else {
             return Err(VaultError::new(
-                "not_found",
+                Code::NotFound,
                 format!("change `{change}` did not touch `{path}`"),
             ));
         };
@@ -124,7 +125,7 @@ impl Transaction {
         let row = self.known_change(change)?;
         if row.undone {
             return Err(VaultError::new(
-                "conflict",
+                Code::Conflict,
                 format!("change `{change}` is undone already"),
             ));
         }
@@ -289,7 +290,7 @@ impl Transaction {
         let kept = self.vault.history.bytes(digest)?.or_else(now);
         kept.map(Arc::from).ok_or_else(|| {
             let path = file.from.as_deref().unwrap_or(&file.path);
-            VaultError::new("not_found", format!("the content of `{path}` before change `{change}` is no longer in the history"))
+            VaultError::new(Code::NotFound, format!("the content of `{path}` before change `{change}` is no longer in the history"))
                 .with_hint("the history keeps changes for a limited time and size; see `history` in the config")
         })
     }
@@ -312,7 +313,7 @@ impl Transaction {
                 .iter()
                 .any(|file| self.visible_file(file).is_some())
         })
-        .ok_or_else(|| VaultError::new("not_found", format!("no change `{id}`")))
+        .ok_or_else(|| VaultError::new(Code::NotFound, format!("no change `{id}`")))
     }
 
     /// The path by which the history knows a file: as the disk spells it if it is there, else as given.

@@ -57,6 +57,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use notehost_sdk::Code;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -170,13 +171,13 @@ impl Vault {
     ) -> Result<Vault, VaultError> {
         let canonical = fs::canonicalize(folder).map_err(|error| {
             VaultError::new(
-                "unavailable",
+                Code::Unavailable,
                 format!("cannot open the folder of vault `{id}`: {}", error.kind()),
             )
         })?;
         let root = Folder::open_vault(&canonical).map_err(|error| {
             VaultError::new(
-                "unavailable",
+                Code::Unavailable,
                 format!("cannot open the folder of vault `{id}`: {}", error.kind()),
             )
         })?;

@@ -2,6 +2,7 @@
 //! excludes processes with another state folder. The folder is locked, not a file in it, so that opening a vault
 //! read-only leaves no trace.
 
+use notehost_sdk::Code;
 use std::{
     fs::{File, TryLockError},
     io::{self, Read, Seek, Write},
@@ -83,7 +84,7 @@ impl WriterLock {
 /// crash left would stay undone, and nobody would know why.
 fn damaged_key() -> VaultError {
     VaultError::new(
-        "unavailable",
+        Code::Unavailable,
         format!("the file `{KEY_FILE}` in the vault's state folder is damaged: it must have 32 bytes"),
     )
     .with_hint(
@@ -143,7 +144,7 @@ fn holder_in(locks: &str, device: (u32, u32), inode: u64) -> Option<u32> {
 
 fn held(who: String) -> VaultError {
     VaultError::new(
-        "unavailable",
+        Code::Unavailable,
         format!("the vault is already served by {who}"),
     )
     .with_hint("only one process can serve a vault at a time: stop that process or connect to it")

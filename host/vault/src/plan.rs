@@ -1,5 +1,6 @@
 //! Turns staged changes into commit steps, ordered so that each step finds its target free.
 
+use notehost_sdk::Code;
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
@@ -287,7 +288,7 @@ impl Transaction {
 /// Something else is where a folder of the vault's own must be.
 fn blocked(folder: &str) -> VaultError {
     VaultError::new(
-        "unavailable",
+        Code::Unavailable,
         format!("`{folder}` is not a folder; nothing was changed"),
     )
     .with_hint(format!(

@@ -54,7 +54,7 @@ impl Vault {
     pub(super) fn prune(&self) {
         let commits = self.sequence() / 2;
         if let Err(error) = self.history.prune(commits, &self.settings) {
-            tracing::warn!(code = error.code(), "could not remove old history");
+            tracing::warn!(code = error.code().as_str(), "could not remove old history");
         }
         let Some(age) = self.settings.trash_max_age.filter(|_| commits % 128 == 16) else {
             return;

@@ -4,6 +4,7 @@
 //! A person may have edited files since the crash. Their version stays in place; the version of the interrupted commit
 //! goes to the trash.
 
+use notehost_sdk::Code;
 use std::io;
 
 use super::{
@@ -190,7 +191,7 @@ impl Vault {
         if let Err(error) = settled {
             tracing::warn!(
                 vault = self.id,
-                code = error.code(),
+                code = error.code().as_str(),
                 "the history could not record how a commit ended"
             );
         }
@@ -399,7 +400,7 @@ pub(super) fn unrecovered(
     let doing = format!("cannot recover vault `{vault}` after a crash");
     if error.kind() != io::ErrorKind::PermissionDenied {
         let cause = VaultError::io(path, error);
-        let failure = VaultError::new("unavailable", format!("{doing}: {cause}"));
+        let failure = VaultError::new(Code::Unavailable, format!("{doing}: {cause}"));
         return match cause.hint() {
             Some(hint) => failure.with_hint(hint),
             None => failure,
@@ -427,7 +428,7 @@ pub(super) fn unrecovered(
         ),
     };
     let message = format!("{doing}: access to `{path}` was denied{whose}");
-    VaultError::new("unavailable", message).with_hint(hint)
+    VaultError::new(Code::Unavailable, message).with_hint(hint)
 }
 
 fn has_content(folder: &Folder, name: &str, expected: &Expected) -> io::Result<bool> {

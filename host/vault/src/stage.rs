@@ -2,6 +2,7 @@
 //!
 //! Nothing here changes the disk. Each operation adds its preconditions to the read set, which the commit validates.
 
+use notehost_sdk::Code;
 use std::collections::BTreeMap;
 
 use super::{
@@ -158,7 +159,7 @@ impl Transaction {
                 "`{}` is a link to `{}`: {doing} that instead",
                 found.spelt, found.path
             );
-            return Err(VaultError::new("unsupported", message));
+            return Err(VaultError::new(Code::Unsupported, message));
         }
         Ok(found)
     }

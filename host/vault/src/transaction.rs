@@ -2,6 +2,7 @@
 //!
 //! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`.
 
+use notehost_sdk::Code;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
@@ -274,7 +275,7 @@ impl Transaction {
         };
         self.access.rules.overstepped(effect);
         Err(VaultError::new(
-            "permission_denied",
+            Code::PermissionDenied,
             format!("the action is declared as {declared}, so it may not {doing}"),
         )
         .with_hint(format!(

@@ -2,6 +2,7 @@
 //!
 //! An entry is the file itself, `.notehost/trash/ID`, with a note `ID.json` that records its original path.
 
+use notehost_sdk::Code;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -158,7 +159,7 @@ impl Transaction {
         self.must_have(Effect::Write)?;
         let absent = || {
             VaultError::new(
-                "not_found",
+                Code::NotFound,
                 format!("nothing in the trash has the id `{id}`"),
             )
         };
@@ -188,7 +189,7 @@ impl Transaction {
         let destination = self
             .free_destination(to.unwrap_or(&original))
             .map_err(|error| {
-                let is_taken = error.code() == "already_exists" && to.is_none();
+                let is_taken = error.code() == Code::AlreadyExists && to.is_none();
                 if is_taken {
                     error
                         .with_hint("give another path with `to`")

@@ -81,7 +81,7 @@ impl CallEnvironment for EmptyEnvironment {
 }
 
 fn refused(error: VaultError) -> Error {
-    Error::new(Code::from_word(error.code()), error.to_string())
+    Error::new(error.code(), error.to_string())
 }
 
 fn not_measured<T>() -> Result<T> {

@@ -1,6 +1,7 @@
 //! What waits for a person, and what the person says. An admin that may not read all of what a change touches sees that there
 //! is a question, and neither its text nor its paths; it can deny it, not approve it.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::super::authorize::Allowed;
@@ -39,7 +40,7 @@ pub(super) fn approve(host: &Host, allowed: &Allowed, id: &str) -> Result<Answer
     if !is_readable(&EventFilter::of(host, caller), &approval) {
         let message = format!("the approval `{id}` {HIDDEN}");
         let hint = format!("a person decides with `notehost approval approve {id}`");
-        return Err(CallError::new("permission_denied", message).with_hint(hint));
+        return Err(CallError::new(Code::PermissionDenied, message).with_hint(hint));
     }
     if caller.entrance() == Entrance::Http {
         // Nor those of another of its tokens: whoever says yes is a person, or a client that is trusted to ask one.
@@ -48,7 +49,7 @@ pub(super) fn approve(host: &Host, allowed: &Allowed, id: &str) -> Result<Answer
                 "`{}` is not attended and cannot approve calls",
                 caller.name()
             );
-            return Err(CallError::new("forbidden", message).with_hint(format!(
+            return Err(CallError::new(Code::Forbidden, message).with_hint(format!(
                 "a person decides with `notehost approval approve {id}`; a client that asks its user can decide with a token \
                  made with `notehost token new --attended`"
             )));
@@ -79,7 +80,7 @@ fn decide(host: &Host, caller: &Caller, id: &str, yes: bool) -> Result<Approval,
 fn to_be_asked(approval: &Approval) -> CallError {
     let summary = format!("approve for `{}`: {}", approval.caller, approval.summary);
     CallError::new(
-        "confirmation_required",
+        Code::ConfirmationRequired,
         format!("{summary}. Nothing was approved: a person has to decide"),
     )
     .with_hint(format!(
@@ -151,10 +152,10 @@ fn line(approval: &Approval) -> String {
 
 fn refused(error: ApprovalError) -> CallError {
     let code = match &error {
-        ApprovalError::Unknown(_) => "not_found",
-        ApprovalError::Database(_) => "unavailable",
-        ApprovalError::Own(_) => "forbidden",
-        _ => "approval_invalid",
+        ApprovalError::Unknown(_) => Code::NotFound,
+        ApprovalError::Database(_) => Code::Unavailable,
+        ApprovalError::Own(_) => Code::Forbidden,
+        _ => Code::ApprovalInvalid,
     };
     CallError::new(code, error.to_string())
 }

@@ -1,5 +1,6 @@
 //! Lists components and changes the grants of those loaded from files.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ pub(super) async fn grant(
         let message = format!(
             "`{component}` is embedded in Notehost and limited only by the permissions of its caller"
         );
-        return Err(CallError::new("unsupported", message));
+        return Err(CallError::new(Code::Unsupported, message));
     }
     let grant = GrantSettings {
         read: args.texts("read"),
@@ -154,7 +155,7 @@ pub(super) fn known<'n>(host: &Host, name: &'n str) -> Result<&'n str, CallError
         .map(|domain| domain.name.clone().into())
         .collect();
     Err(
-        CallError::new("not_found", format!("no component `{name}`"))
+        CallError::new(Code::NotFound, format!("no component `{name}`"))
             .with_details(json!({ "components": names })),
     )
 }

@@ -1,5 +1,6 @@
 //! Rebuilds the search index from the notes. Queries are answered from the existing index meanwhile.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, Ca
 }
 
 fn chosen(host: &Host, allowed: &Allowed) -> Result<Vec<Arc<Vault>>, CallError> {
-    let broken = |error: BadRights| CallError::new("internal_error", error.to_string());
+    let broken = |error: BadRights| CallError::new(Code::InternalError, error.to_string());
     let mut vaults = host.vaults_of(&allowed.caller).map_err(broken)?;
     if let Some(id) = allowed.checked.common.vault.as_deref() {
         let known = host.vault_ids_of(&allowed.caller);
@@ -40,7 +41,7 @@ fn chosen(host: &Host, allowed: &Allowed) -> Result<Vec<Arc<Vault>>, CallError> 
         if vaults.is_empty() {
             let meant = nearest(id, known.iter().map(String::as_str));
             return Err(CallError::new(
-                "not_found",
+                Code::NotFound,
                 format!("no vault `{id}`{meant}"),
             ));
         }
@@ -58,7 +59,7 @@ async fn one(
     let request = &allowed.checked.found.request;
     request_rebuild(vault).map_err(|error| {
         let message = format!("the index cannot be rebuilt: {error}");
-        CallError::new("unavailable", message)
+        CallError::new(Code::Unavailable, message)
     })?;
     index.start();
     while is_rebuild_requested(vault) || !index.is_ready() {
@@ -70,7 +71,7 @@ async fn one(
                     true => "the call was cancelled; the index was not rebuilt",
                     false => "the call was cancelled; the rebuild of the index continues in the background",
                 };
-                return Err(CallError::new("unavailable", message));
+                return Err(CallError::new(Code::Unavailable, message));
             }
         }
         let state = index.progress();

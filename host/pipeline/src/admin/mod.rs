@@ -10,6 +10,7 @@ mod status;
 mod store;
 mod switch;
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::authorize::Allowed;
@@ -25,7 +26,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
     let found = &allowed.checked.found;
     if allowed.checked.common.dry_run {
         return Err(CallError::new(
-            "unsupported",
+            Code::Unsupported,
             "`admin` changes no notes and has no dry run",
         ));
     }
@@ -54,7 +55,7 @@ pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallE
         "approve" => approvals::approve(host, allowed, args.text("id")?),
         "deny" => approvals::deny(host, &allowed.caller, args.text("id")?),
         action => Err(CallError::new(
-            "internal_error",
+            Code::InternalError,
             format!("`admin` describes `{action}` but does not implement it"),
         )),
     }?;
@@ -87,7 +88,7 @@ impl<'a> AdminArgs<'a> {
 
     fn text(&self, name: &str) -> Result<&'a str, CallError> {
         self.maybe(name)
-            .ok_or_else(|| CallError::new("validation_error", format!("`{name}` is missing")))
+            .ok_or_else(|| CallError::new(Code::ValidationError, format!("`{name}` is missing")))
     }
 
     fn number(&self, name: &str) -> Option<u64> {
@@ -109,10 +110,10 @@ impl<'a> AdminArgs<'a> {
 fn written(outcome: Result<(), ReloadError>) -> Result<(), CallError> {
     outcome.map_err(|error| match error {
         ReloadError::NoFile => CallError::new(
-            "unsupported",
+            Code::Unsupported,
             "this Notehost runs without a config file, so there is nothing to change",
         )
         .with_hint("write one with `notehost config init`, and start with `--config`"),
-        ReloadError::Unusable(told) => CallError::new("validation_error", told),
+        ReloadError::Unusable(told) => CallError::new(Code::ValidationError, told),
     })
 }

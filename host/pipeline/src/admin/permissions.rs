@@ -1,5 +1,6 @@
 //! Lists and sets permissions.
 
+use notehost_sdk::Code;
 use serde_json::{Map, json};
 
 use super::super::{CallError, Host};
@@ -42,7 +43,7 @@ pub(super) async fn set(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, Cal
     let word = args.text("tier")?;
     let tier: Tier = word
         .parse()
-        .map_err(|_| CallError::new("validation_error", format!("`{word}` is not a tier")))?;
+        .map_err(|_| CallError::new(Code::ValidationError, format!("`{word}` is not a tier")))?;
     let (notebook, caller) = (args.maybe("notebook"), args.maybe("caller"));
     written(
         host.edit_config(|edit| edit.set_tier(caller, notebook, tier))

@@ -1,5 +1,6 @@
 //! The audit log, its statistics, and reloading the config.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::super::{CallError, EventFilter, Host};
@@ -24,7 +25,7 @@ pub(super) async fn audit(
     let before = args.maybe("cursor").map(str::parse::<i64>).transpose();
     let before = before.map_err(|_| {
         CallError::new(
-            "validation_error",
+            Code::ValidationError,
             "invalid `cursor`: use the `next_cursor` of a page",
         )
     })?;
@@ -108,7 +109,7 @@ pub(super) async fn looked_up<T: Send + 'static>(
     host: &Host,
     look: impl FnOnce(&Database) -> Result<T, DatabaseError> + Send + 'static,
 ) -> Result<T, CallError> {
-    let unavailable = |reason: String| CallError::new("unavailable", reason);
+    let unavailable = |reason: String| CallError::new(Code::Unavailable, reason);
     let database = host
         .database()
         .reopen()
@@ -126,7 +127,7 @@ fn filter(host: &Host, caller: &Caller, args: &AdminArgs<'_>) -> Result<Filter, 
     let owned = |name: &str| args.maybe(name).map(str::to_owned);
     let since = args.maybe("since").map(when::moment).transpose();
     let since = since
-        .map_err(|problem| CallError::new("validation_error", format!("`since`: {problem}")))?;
+        .map_err(|problem| CallError::new(Code::ValidationError, format!("`since`: {problem}")))?;
     Ok(Filter {
         caller: owned("caller"),
         domain: owned("domain"),

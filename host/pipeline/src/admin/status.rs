@@ -1,5 +1,6 @@
 //! The status of components, and their logs.
 
+use notehost_sdk::Code;
 use serde_json::json;
 
 use super::super::{CallError, ComponentStatus, Host, component_status};
@@ -64,11 +65,11 @@ pub(super) async fn log(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, Cal
     let limit = args.number("limit").unwrap_or(DEFAULT_LINES);
     let limit = usize::try_from(limit.clamp(1, MAX_LINES)).unwrap_or(1);
     let Some(host) = host.shared().upgrade() else {
-        return Err(CallError::new("unavailable", "Notehost is stopping"));
+        return Err(CallError::new(Code::Unavailable, "Notehost is stopping"));
     };
     let unreadable = |reason: String| {
         let message = format!("the log cannot be read: {reason}");
-        CallError::new("unavailable", message)
+        CallError::new(Code::Unavailable, message)
     };
     let name = component.clone();
     let read = tokio::task::spawn_blocking(move || {

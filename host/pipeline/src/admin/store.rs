@@ -1,6 +1,7 @@
 //! Installs, upgrades, rolls back and removes components while the host runs: the same steps as `notehost component`,
 //! followed by an immediate swap.
 
+use notehost_sdk::Code;
 use std::path::Path;
 
 use serde_json::json;
@@ -25,7 +26,7 @@ pub(super) async fn install(host: &Host, args: &AdminArgs<'_>) -> Result<Answer,
     let name = candidate.description.name.clone();
     if known(host, &name).is_ok() {
         let message = format!("the component `{name}` is already installed: `upgrade` replaces it");
-        return Err(CallError::new("already_exists", message));
+        return Err(CallError::new(Code::AlreadyExists, message));
     }
     check_not_older(&candidate, "add NAME FILE")?;
     put(host, candidate, "installed").await
@@ -48,7 +49,7 @@ pub(super) async fn upgrade(
             "`{component}` is loaded from the file `{}`: replace that file to upgrade it",
             file.display()
         );
-        return Err(CallError::new("unsupported", message));
+        return Err(CallError::new(Code::Unsupported, message));
     }
     let candidate = examine(host, args, Some(component)).await?;
     check_not_older(&candidate, "upgrade NAME FILE")?;
@@ -75,7 +76,7 @@ pub(super) async fn upgrade(
             with `accept: true` to allow it",
             widening.join("; ")
         );
-        return Err(CallError::new("confirmation_required", message)
+        return Err(CallError::new(Code::ConfirmationRequired, message)
             .with_details(json!({ "widening": widening })));
     }
     put(host, candidate, "upgraded").await
@@ -88,7 +89,7 @@ pub(super) fn needs_person_elsewhere(host: &Host, caller: &Caller) -> bool {
 
 /// The refusal of what a person has to decide at the machine.
 pub(super) fn decided_elsewhere(caller: &Caller, message: String, command: &str) -> CallError {
-    CallError::new("confirmation_required", message).with_hint(format!(
+    CallError::new(Code::ConfirmationRequired, message).with_hint(format!(
         "`{}` is not attended, so a person decides at the machine: `{command}`",
         caller.name()
     ))
@@ -100,7 +101,7 @@ fn check_not_older(candidate: &Candidate, command: &str) -> Result<(), CallError
         let hint = format!(
             "somebody at the machine can install it: `notehost component {command} --allow-downgrade`"
         );
-        CallError::new("validation_error", message).with_hint(hint)
+        CallError::new(Code::ValidationError, message).with_hint(hint)
     })
 }
 
@@ -133,12 +134,12 @@ async fn examine(
     let from = args.text("file")?;
     if !Path::new(from).is_absolute() && !Reference::is_meant_by(from) {
         return Err(CallError::new(
-            "validation_error",
+            Code::ValidationError,
             "`file` must be the absolute path of a file on the server, or `oci://…`",
         ));
     }
     let mut offer = Offer::fetch(from, None).await.map_err(|error| {
-        let refused = CallError::new("validation_error", error.to_string());
+        let refused = CallError::new(Code::ValidationError, error.to_string());
         match (error.hint(), &error) {
             (Some(hint), _) => refused.with_hint(hint),
             (None, OfferError::Unreadable { source, .. })
@@ -161,7 +162,7 @@ async fn examine(
     .await;
     examined.map_err(|error| {
         let message = format!("nothing was changed: {error}");
-        let refused = CallError::new("validation_error", message);
+        let refused = CallError::new(Code::ValidationError, message);
         match error.hint() {
             Some(hint) => refused.with_hint(hint),
             None => refused,
@@ -186,9 +187,9 @@ fn told(what: &str, component: &str, version: &str) -> Answer {
 
 fn refused(error: PackagesError) -> CallError {
     let code = match error {
-        PackagesError::Unknown(_) | PackagesError::NothingBefore(_) => "unsupported",
-        PackagesError::Untrusted { .. } => "validation_error",
-        _ => "unavailable",
+        PackagesError::Unknown(_) | PackagesError::NothingBefore(_) => Code::Unsupported,
+        PackagesError::Untrusted { .. } => Code::ValidationError,
+        _ => Code::Unavailable,
     };
     let refused = CallError::new(code, error.to_string());
     match error {

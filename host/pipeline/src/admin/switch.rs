@@ -1,6 +1,7 @@
 //! Enables and disables components and single actions. Who did it and why is stored beside the switch. Grants stay
 //! unchanged.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::super::{CallError, Host};
@@ -72,7 +73,7 @@ fn named<'said>(
         && !is_off(host, component, Some(action))
     {
         let message = format!("`{component}` has no action `{action}`");
-        return Err(CallError::new("not_found", message));
+        return Err(CallError::new(Code::NotFound, message));
     }
     Ok((component, action))
 }

@@ -1,6 +1,7 @@
 //! The state of a component's circuit breaker: recent failures, and for whom it is open. Knows nothing of calls or
 //! records.
 
+use notehost_sdk::Code;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
@@ -126,7 +127,7 @@ impl OpenBreaker {
             false => (self.until - now).max(1),
         };
         CallError::new(
-            "unavailable",
+            Code::Unavailable,
             format!(
                 "the circuit breaker of the component `{name}` is open; try again in {wait} ms: {}",
                 self.reason

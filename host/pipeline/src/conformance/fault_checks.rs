@@ -1,6 +1,7 @@
 //! Checks under faults: little time and memory, nothing visible, a refusal or cancellation at any host call, concurrent
 //! edits.
 
+use notehost_sdk::Code;
 use serde_json::Value;
 
 use super::calls::{ActionCalls, Calls};
@@ -109,7 +110,7 @@ pub(super) async fn denial(test_vault: &TestVault<'_>, calls: &Calls, report: &m
             }
         }
         for at in places(calls.answer.host_calls) {
-            for code in ["permission_denied", "unavailable", "not_found"] {
+            for code in [Code::PermissionDenied, Code::Unavailable, Code::NotFound] {
                 let conditions = CallConditions {
                     plan: FaultPlan::Refuse { at, code },
                     ..test_vault.usual()

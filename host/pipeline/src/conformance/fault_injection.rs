@@ -1,5 +1,6 @@
 //! Fault injection: acts on one run at a given host call, and counts host calls.
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,7 +13,7 @@ pub(super) enum FaultPlan {
     /// No fault; only counts.
     Watch,
     /// The host call is refused with this code.
-    Refuse { at: u64, code: &'static str },
+    Refuse { at: u64, code: Code },
     /// The caller cancels.
     Cancel { at: u64 },
     /// Another program edits these notes.
@@ -45,7 +46,7 @@ impl FaultInjector for FaultScheduler {
         self.host_calls.store(host_call, Ordering::Relaxed);
         match &self.plan {
             FaultPlan::Refuse { at, code } if *at == host_call => Fault::Refuse(VaultError::new(
-                code,
+                *code,
                 "the conformance suite refuses this host call",
             )),
             FaultPlan::Cancel { at } if *at == host_call => Fault::Cancel,

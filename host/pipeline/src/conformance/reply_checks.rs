@@ -1,12 +1,12 @@
 //! Checks of replies to all kinds of input: a reply matches its schema, and an error is one that a caller can act on.
 
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use super::calls::{ActionCalls, Calls};
 use super::description::validator;
 use super::report::{Findings, Report};
 use super::test_vault::{Answer, Ending, TestVault};
-use crate::component_code;
 
 /// After this many findings an action is not tested further.
 const MAX_FINDINGS_OF_ACTION: usize = 3;
@@ -108,7 +108,7 @@ pub(super) fn fault(ending: &Ending) -> Option<String> {
 }
 
 fn refusal_fault(code: &str, message: &str) -> Option<String> {
-    if component_code(code).is_none() {
+    if !Code::parse(code).is_some_and(Code::is_for_components) {
         let code: String = code.escape_debug().take(60).collect();
         return Some(format!(
             "it returns the error code `{code}`, which is not in the contract: use for example `validation_error` or \

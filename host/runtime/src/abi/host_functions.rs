@@ -1,6 +1,7 @@
 //! The host functions of the contract: each counts itself and then calls the transaction. Access is decided by the
 //! transaction.
 
+use notehost_sdk::Code;
 use std::sync::Arc;
 
 use wasmtime::component::Resource;
@@ -92,7 +93,7 @@ impl VaultView<'_> {
             return;
         };
         let met = transaction.terms().rules.grant_usage();
-        if met.hidden || met.narrowed && error.code() == "permission_denied" {
+        if met.hidden || met.narrowed && error.code() == Code::PermissionDenied {
             self.tally.used.denials += 1;
         }
     }
@@ -165,7 +166,7 @@ impl types::Host for VaultView<'_> {
             Refusal::Error(error) => {
                 self.count_denied(&error);
                 Ok(types::Error {
-                    code: error.code().to_owned(),
+                    code: error.code().to_string(),
                     message: error.to_string(),
                     hint: error.hint(),
                     details: error.details.as_ref().map(ToString::to_string),

@@ -1,6 +1,7 @@
 //! The functions of the contract's `index` interface: queries arrive as JSON and are answered for the caller of the
 //! transaction.
 
+use notehost_sdk::Code;
 use std::sync::atomic::Ordering;
 
 use notehost_sdk::index::TagsQuery;
@@ -158,7 +159,7 @@ impl wire::Host for VaultView<'_> {
             state = match aside.await {
                 Ok(state) => Some(state),
                 Err(Refusal::Stop(stopped)) => return Err(stopped.into()),
-                Err(Refusal::Error(error)) if error.code() == "timeout" => {
+                Err(Refusal::Error(error)) if error.code() == Code::Timeout => {
                     // The deadline of the call, which ends here.
                     self.step()?;
                     return Err(wasmtime::Error::msg(error.to_string()));

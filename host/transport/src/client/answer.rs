@@ -2,10 +2,11 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use notehost_sdk::Code;
 use serde_json::{Map, Value};
 
 use crate::uris::Named;
-use notehost_pipeline::{CallError, Content, Reply, known_code};
+use notehost_pipeline::{CallError, Content, Reply};
 
 /// The reply or the error of a call; `None` if this is not the result of a call.
 pub(super) fn outcome(result: &Value) -> Option<Result<Reply, CallError>> {
@@ -37,8 +38,8 @@ fn error(structured: &Map<String, Value>, text: String) -> CallError {
     CallError {
         // A newer server may have codes that we do not know.
         code: said("code")
-            .and_then(known_code)
-            .unwrap_or("internal_error"),
+            .and_then(Code::parse)
+            .unwrap_or(Code::InternalError),
         message: said("message").map_or(text, str::to_owned),
         hint: said("hint").map(str::to_owned),
         details: error.and_then(|error| error.get("details")).cloned(),
@@ -96,7 +97,7 @@ mod tests {
             ],
         };
         assert_eq!(there_and_back(Ok(reply.clone())), Ok(reply));
-        let error = CallError::new("not_found", "no note `A`")
+        let error = CallError::new(Code::NotFound, "no note `A`")
             .with_hint("make it")
             .with_details(json!({"near": ["B"]}));
         assert_eq!(there_and_back(Err(error.clone())), Err(error));

@@ -209,7 +209,7 @@ fn tiers_hold_and_say_what_an_admin_can_do() {
         transaction.create("Diary/t.md", b"").unwrap_err(),
     );
     assert_eq!(
-        (there.code(), not.code()),
+        (there.code().as_str(), not.code().as_str()),
         ("permission_denied", "permission_denied")
     );
     assert_eq!(there.message.replace("s.md", "t.md"), not.message);

@@ -177,5 +177,5 @@ pub(crate) fn note() -> CommitNote {
 }
 
 pub(crate) fn code<T: std::fmt::Debug>(result: Result<T, VaultError>) -> &'static str {
-    result.unwrap_err().code()
+    result.unwrap_err().code().as_str()
 }

@@ -1,5 +1,6 @@
 //! Looking: stat, read, list, resolve, mentioning; what is spelt how, and what cannot be seen.
 
+use notehost_sdk::Code;
 use std::{fs, os::unix::fs::symlink};
 
 use super::*;
@@ -335,7 +336,7 @@ fn a_check_before_the_commit_ends_when_its_time_is_up() {
     fixture.run(|transaction| transaction.create("k.md", b""));
     asking.validate().unwrap();
     let error = asking.check_read_set_until(late).unwrap_err();
-    assert!(matches!(error, CommitError::Failed(error) if error.code() == "timeout"));
+    assert!(matches!(error, CommitError::Failed(error) if error.code() == Code::Timeout));
     let mut reading = fixture.begin();
     reading.read("a.md").unwrap();
     reading.check_read_set_until(late).unwrap_err();

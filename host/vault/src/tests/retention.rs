@@ -1,5 +1,6 @@
 //! What the history keeps of long notes and of many callers, and that what it keeps comes back to the byte.
 
+use notehost_sdk::Code;
 use proptest::prelude::*;
 
 use super::*;
@@ -276,7 +277,7 @@ proptest! {
                     prop_assert!(fs::read(fixture.folder().join(paths[note])).unwrap() == before);
                 }
                 Err(error) => {
-                    prop_assert!(bound < 1 << 30 && error.code() == "not_found", "{}", error);
+                    prop_assert!(bound < 1 << 30 && error.code() == Code::NotFound, "{}", error);
                     done[note].clear();
                 }
             }

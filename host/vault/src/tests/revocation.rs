@@ -1,6 +1,7 @@
 //! Rights that are taken away while a transaction is under way.
 
 use super::*;
+use notehost_sdk::Code;
 
 fn rules(list: &[(&str, Tier)]) -> Option<Arc<dyn Rules>> {
     let list = list.iter();
@@ -104,7 +105,7 @@ fn what_is_taken_elsewhere_does_not_matter() {
 #[test]
 fn a_closed_transaction_refuses_writes() {
     let fixture = Fixture::new(&[WORK]);
-    let refusal = || VaultError::new("read_only", "nothing can be changed now");
+    let refusal = || VaultError::new(Code::ReadOnly, "nothing can be changed now");
     let mut transaction = fixture.begin();
     transaction.store_set("key", b"value").unwrap();
     transaction.close(Some(refusal()));

@@ -342,7 +342,7 @@ fn a_full_disk_at_any_step_changes_nothing() {
                 Err(CommitError::Failed(error)) => {
                     assert!(was_reached);
                     assert_eq!(
-                        (error.code(), error.message.as_str()),
+                        (error.code().as_str(), error.message.as_str()),
                         ("unavailable", "the disk is full; nothing was changed")
                     );
                     assert_eq!(fixture.files(), before, "{name}:{nth}");
