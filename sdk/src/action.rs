@@ -21,7 +21,7 @@ pub enum Effect {
 
 impl Effect {
     /// The name in a domain's description.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Effect::Read => "read",
             Effect::Write => "write",
@@ -89,7 +89,7 @@ pub fn describe_action<A: Action>(name: &str) -> Value {
     json!({
         "name": name,
         "description": description,
-        "effect": A::EFFECT.word(),
+        "effect": A::EFFECT.as_str(),
         "input": input,
         "output": output,
     })

@@ -51,7 +51,7 @@ impl Rating {
     }
 
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Rating::Again => "again",
             Rating::Hard => "hard",
@@ -75,7 +75,7 @@ pub enum Phase {
 
 impl Phase {
     /// The name that callers see.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Phase::Learning => "learning",
             Phase::Review => "review",

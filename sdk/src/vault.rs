@@ -66,7 +66,7 @@ pub enum Tier {
 
 impl Tier {
     /// The notation in permissions: `none`, `r`, `rw`, `rwd`.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Tier::None => "none",
             Tier::Read => "r",
@@ -85,7 +85,7 @@ impl Tier {
         };
         format!(
             "an admin can allow it: `notehost permission set {notebook} {}`",
-            self.word()
+            self.as_str()
         )
     }
 }
@@ -118,7 +118,7 @@ pub enum ChangeKind {
 
 impl ChangeKind {
     /// The name that callers see.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             ChangeKind::Create => "create",
             ChangeKind::Modify => "modify",

@@ -47,7 +47,11 @@ async fn oversized_refusal_is_rejected() {
     // Details are for programs: of too many nothing is left, and the refusal stays what it is.
     for many in [10_001, 40_000, 20_000_000] {
         let error = refusal(json!({ "values": many })).await;
-        assert_eq!((error.code.as_str(), values(&error)), ("not_found", None), "{many}");
+        assert_eq!(
+            (error.code.as_str(), values(&error)),
+            ("not_found", None),
+            "{many}"
+        );
     }
     setup.assert_unharmed().await;
 }

@@ -413,6 +413,6 @@ impl SetAttributes {
 fn not_applicable(attribute: &str, allowed: &str, kind: BlockKind) -> Error {
     Error::validation(format!(
         "`{attribute}` can only be set for {allowed}; this block has the type `{}`",
-        kind.word()
+        kind.as_str()
     ))
 }

@@ -137,7 +137,7 @@ impl Action for List {
                 "\n{:>5} {}{} #{fragment}  {}",
                 item.line,
                 "  ".repeat(item.depth - 1),
-                item.kind.word(),
+                item.kind.as_str(),
                 item.text
             ));
         }

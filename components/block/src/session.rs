@@ -45,7 +45,7 @@ impl WriteResult {
         for block in &self.blocks {
             text.push_str(&format!(
                 "\n{} (line {}): {}",
-                block.kind.word(),
+                block.kind.as_str(),
                 block.line,
                 block.block
             ));

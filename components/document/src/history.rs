@@ -112,7 +112,7 @@ fn version(change: Change, path: &mut String) -> Version {
         time: Moment::at(change.time).iso(),
         caller: change.caller,
         action: change.action,
-        kind: touched.as_ref().map(|file| file.kind.word().to_owned()),
+        kind: touched.as_ref().map(|file| file.kind.as_str().to_owned()),
         from: touched.and_then(|file| file.from),
         files: (files > 1).then_some(files),
         undoes: change.undoes,

@@ -79,9 +79,9 @@ impl Card {
     /// `new`, `learning`, `review`, `relearning`, or `unreadable`.
     pub(crate) fn state(&self) -> &'static str {
         match &self.note_schedule {
-            NoteSchedule::Entry(Entry::Sm2(_)) => Phase::Review.word(),
+            NoteSchedule::Entry(Entry::Sm2(_)) => Phase::Review.as_str(),
             NoteSchedule::Unreadable => "unreadable",
-            _ => self.memory().map_or("new", |memory| memory.phase.word()),
+            _ => self.memory().map_or("new", |memory| memory.phase.as_str()),
         }
     }
 

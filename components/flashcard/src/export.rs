@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use notehost_sdk::prelude::*;
+use notehost_sdk::text::html::escape;
 use notehost_sdk::text::links::{self, Kind};
 
 use crate::cards::{Question, Shape};
@@ -214,9 +215,9 @@ impl Media {
                 _ if link.external => continue,
                 Kind::Embed | Kind::Image => match self.file(&link.target, path, vault)? {
                     Some(name) => media_markup(&name),
-                    None => html::escaped(link.display(markdown)),
+                    None => escape(link.display(markdown)),
                 },
-                Kind::Wiki | Kind::Markdown => html::escaped(link.display(markdown)),
+                Kind::Wiki | Kind::Markdown => escape(link.display(markdown)),
                 Kind::Definition | Kind::Property => continue,
             };
             text.push_str(&markdown[from..link.range.start]);
@@ -272,6 +273,6 @@ fn media_markup(name: &str) -> String {
         .to_ascii_lowercase();
     match SOUNDS.contains(&extension.as_str()) {
         true => format!("[sound:{name}]"),
-        false => format!("<img src=\"{}\">", html::escaped(name)),
+        false => format!("<img src=\"{}\">", escape(name)),
     }
 }

@@ -38,7 +38,7 @@ impl Notebook {
         Ok(Notebook {
             notebook: name.as_str().to_owned(),
             path: name.path().to_owned(),
-            access: name.access(vault).word().to_owned(),
+            access: name.access(vault).as_str().to_owned(),
             notes: contents.notes,
             folders: contents.folders,
             files: contents.files,
@@ -220,7 +220,7 @@ impl Action for Permissions {
             Permission {
                 notebook: name.as_str().to_owned(),
                 path: name.path().to_owned(),
-                access: access.word().to_owned(),
+                access: access.as_str().to_owned(),
                 write: access >= Tier::Write,
                 remove: access >= Tier::Delete,
             }

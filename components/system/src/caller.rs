@@ -73,7 +73,7 @@ impl Action for Whoami {
                 .filter(|(_, tier)| *tier > Tier::None)
                 .map(|(path, tier)| NotebookTier {
                     path,
-                    tier: tier.word().to_owned(),
+                    tier: tier.as_str().to_owned(),
                 })
                 .collect(),
             calls: caller.calls,

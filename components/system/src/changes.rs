@@ -168,7 +168,7 @@ fn end(vault: &Vault, since: Option<&str>) -> Result<ListEnd> {
 fn change_item(change: notehost_sdk::Change) -> ChangeItem {
     let files = change.files.into_iter().map(|file| ChangedFile {
         path: file.path,
-        kind: file.kind.word().to_owned(),
+        kind: file.kind.as_str().to_owned(),
         from: file.from,
     });
     ChangeItem {

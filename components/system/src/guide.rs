@@ -148,7 +148,7 @@ impl Guidance {
         self.notebooks = folders
             .filter(|entry| entry.kind == Kind::Folder)
             .map(|entry| GuideNotebook {
-                access: vault.access(&entry.path).word().to_owned(),
+                access: vault.access(&entry.path).as_str().to_owned(),
                 path: entry.path,
             })
             .collect();

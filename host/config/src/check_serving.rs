@@ -1,6 +1,7 @@
 //! Validates the settings of the server: files that exist and are outside every vault, secrets that
 //! are long enough, numbers within bounds.
 
+use notehost_platform::shell::quoted;
 use std::fs::Metadata;
 use std::path::Path;
 
@@ -146,17 +147,10 @@ fn check_mode(key: &str, path: &Path, found: &Metadata) -> Result<(), ConfigErro
     Err(ConfigError::new(format!(
         "others on this machine can {problem} `{shown}`, the file of `{key}`"
     ))
-    .with_hint(format!("`chmod {mode} {}`", quoted(path))))
-}
-
-/// A path, quoted for a shell where needed.
-fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+@%:,".contains(letter);
-    match text.chars().all(is_plain) {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
-    }
+    .with_hint(format!(
+        "`chmod {mode} {}`",
+        quoted(&path.to_string_lossy())
+    )))
 }
 
 fn check_jwt(jwt: &JwtSettings, secret: Option<usize>) -> Result<(), InvalidSetting> {

@@ -72,7 +72,7 @@ impl Edit {
         let same = |known: &&str| notebook.is_some() && fold_path(known) == fold_path(key);
         let spelt = table.iter().map(|(known, _)| known).find(same);
         let spelt = spelt.unwrap_or(key).to_owned();
-        put(table, &spelt, tier.word().into());
+        put(table, &spelt, tier.as_str().into());
         Ok(())
     }
 

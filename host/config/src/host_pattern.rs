@@ -27,7 +27,7 @@ impl Scheme {
     }
 
     /// The scheme as in a URL.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Scheme::Http => "http",
             Scheme::Https => "https",
@@ -79,7 +79,7 @@ impl Destination {
 
 impl std::fmt::Display for Destination {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{}://{}", self.scheme.word(), self.authority())
+        write!(out, "{}://{}", self.scheme.as_str(), self.authority())
     }
 }
 

@@ -32,7 +32,7 @@ impl Surface {
     ];
 
     /// The config value.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Surface::Domain => "domain",
             Surface::Split => "split",

@@ -158,11 +158,11 @@ pub(super) fn out_of_scope(action: String, needed: Scope, held: &Scopes) -> Call
         Code::Forbidden,
         format!(
             "`{action}` needs the scope `{}`, and this caller has: {held}",
-            needed.word()
+            needed.as_str()
         ),
     )
     .with_hint("an admin can give a token with more scopes: `notehost token new --scopes …`")
-    .with_details(serde_json::json!({ "needed": needed.word() }))
+    .with_details(serde_json::json!({ "needed": needed.as_str() }))
 }
 
 /// The kill switch.

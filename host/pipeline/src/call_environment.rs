@@ -88,7 +88,7 @@ impl CallEnvironment for HostCallEnvironment {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             vault: self.vault.id().to_owned(),
             vaults: host.vault_ids_of(&self.caller),
-            surface: settings.surface_of(self.caller.name()).word().to_owned(),
+            surface: settings.surface_of(self.caller.name()).as_str().to_owned(),
             read_only: settings.read_only || is_read_only,
             started: host.started(),
             tag_policy: match settings.tags.policy {
@@ -147,7 +147,7 @@ impl CallEnvironment for HostCallEnvironment {
             calls: host.audit().calls_of(self.caller.name(), self.vault.id()),
             limits: limits
                 .map(|(effect, per_minute)| LimitLeft {
-                    effect: effect.word().to_owned(),
+                    effect: effect.as_str().to_owned(),
                     per_minute,
                     left: host.rates().left(&self.caller.key(), effect, rates),
                 })

@@ -54,7 +54,7 @@ pub enum DecidedBy {
 
 impl DecidedBy {
     /// Its name in output.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             DecidedBy::Action => "action",
             DecidedBy::Scope => "scope",
@@ -271,7 +271,7 @@ impl Explanation {
     pub fn to_json(&self) -> Value {
         json!({
             "allowed": self.allowed,
-            "decided_by": self.decided_by.word(),
+            "decided_by": self.decided_by.as_str(),
             "key": self.key,
             "glob": self.glob,
             "tier": self.tier,

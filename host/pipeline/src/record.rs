@@ -43,7 +43,7 @@ impl<'h> Record<'h> {
             entry: Entry {
                 time: now_ms(),
                 caller: caller.name().to_owned(),
-                transport: caller.entrance().word(),
+                transport: caller.entrance().as_str(),
                 domain: shortened(&request.domain),
                 action: shortened(&request.action),
                 is_known: domain.is_some_and(|domain| domain.action(&request.action).is_some()),

@@ -124,7 +124,7 @@ fn rules(settings: &Settings, caller: &Caller) -> String {
 /// The key of cached rights: what they depend on besides the settings.
 fn identity(caller: &Caller) -> String {
     if !caller.has_token() {
-        return format!("{} {}", caller.entrance().word(), caller.name());
+        return format!("{} {}", caller.entrance().as_str(), caller.name());
     }
     let permissions = serde_json::to_string(&caller.permissions()).unwrap_or_default();
     let vaults = caller.vaults().unwrap_or_default().join(",");

@@ -23,7 +23,7 @@ pub(super) fn throttle(host: &Host, allowed: &Allowed) -> Result<(), CallError> 
     host.rates()
         .take(&allowed.caller.key(), effect, &settings.rates)
         .map_err(|wait| {
-            let effect = effect.word();
+            let effect = effect.as_str();
             CallError::new(
                 Code::Throttled,
                 format!("too many calls that {effect}: try again in {wait} ms"),

@@ -231,7 +231,7 @@ impl Approvals {
         if changed == 0 {
             return Err(match approval.state {
                 ApprovalState::Expired => ApprovalError::Expired(id.to_owned()),
-                state => ApprovalError::Decided(id.to_owned(), state.word()),
+                state => ApprovalError::Decided(id.to_owned(), state.as_str()),
             });
         }
         self.changed.send_modify(|count| *count += 1);

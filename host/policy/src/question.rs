@@ -168,7 +168,7 @@ pub enum ApprovalError {
 
 impl ApprovalState {
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             ApprovalState::Pending => "pending",
             ApprovalState::Approved => "approved",

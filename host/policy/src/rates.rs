@@ -67,8 +67,8 @@ impl Rates {
             .filter_map(|(caller, effect, tokens, time)| {
                 let effect = [Effect::Read, Effect::Write, Effect::Delete]
                     .into_iter()
-                    .find(|known| known.word() == effect)?;
-                Some(((caller, effect.word()), Bucket { tokens, time }))
+                    .find(|known| known.as_str() == effect)?;
+                Some(((caller, effect.as_str()), Bucket { tokens, time }))
             })
             .collect();
         Ok(Rates {
@@ -82,7 +82,7 @@ impl Rates {
 
     /// Takes one call from a caller's bucket, or returns the wait in milliseconds.
     pub fn take(&self, caller: &str, effect: Effect, settings: &RateSettings) -> Result<(), u64> {
-        self.take_at(caller, effect.word(), pace(effect, settings))
+        self.take_at(caller, effect.as_str(), pace(effect, settings))
     }
 
     /// Take one request out of a caller's bucket for requests of every kind, before it is known what it asks for. There are
@@ -137,7 +137,7 @@ impl Rates {
     pub fn left(&self, caller: &str, effect: Effect, settings: &RateSettings) -> u32 {
         let (pace, most) = pace(effect, settings);
         let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.word()));
+        let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.as_str()));
         bucket.map_or(most, |bucket| bucket.filled(now_ms(), pace, most)) as u32
     }
 }

@@ -5,11 +5,12 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::failure::Failure;
-use super::fields::{Fields, accepted, kind_of, quoted};
+use super::fields::{Fields, accepted, kind_of};
 use super::terminal::Terminal;
 use super::tools::effect_word;
 use notehost_config::nearest;
 use notehost_pipeline::registry::{Action, Domain};
+use notehost_platform::shell::quoted;
 
 /// The help of one action of a domain.
 pub(super) fn of_action(

@@ -164,7 +164,7 @@ fn table(terminal: &Terminal, items: &[Asked], now: i64) -> String {
         };
         vec![
             asked.id.clone(),
-            asked.state.word().to_owned(),
+            asked.state.as_str().to_owned(),
             when::length(now - asked.created),
             expires,
             asked.caller.clone(),
@@ -196,7 +196,7 @@ fn whole(terminal: &Terminal, asked: &Asked) -> String {
             when::shown(asked.created),
             asked.vault,
             asked.folder,
-            asked.state.word(),
+            asked.state.as_str(),
             when::shown(asked.expires)
         ))),
         coloured_diff(terminal, &asked.diff)

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::fields::quoted;
 use super::terminal::Terminal;
 use notehost_platform::private::new_folder_in;
+use notehost_platform::shell::quoted;
 
 macro_rules! notes {
     ($($path:literal),* $(,)?) => {

@@ -1,6 +1,7 @@
 //! Parses `--field value` of the command line into the arguments of an action, by its schema. Whether the
 //! arguments satisfy the schema is validated by the pipeline, as for every caller.
 
+use notehost_platform::shell::quoted;
 use std::io::Read;
 
 use serde_json::{Map, Value, json};
@@ -189,16 +190,6 @@ pub(super) fn kind_of(schema: &Value) -> &str {
         .get("type")
         .and_then(Value::as_str)
         .unwrap_or_default()
-}
-
-/// A word, quoted for a shell where needed.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@%+,=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 fn parse(name: &str, schema: &Value, text: &str) -> Result<Value, Failure> {

@@ -9,7 +9,6 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
-use super::fields::quoted;
 use super::options::{self, Common};
 use super::profile::store::{self, Profiles};
 use super::terminal::Terminal;
@@ -17,6 +16,7 @@ use super::{local_listener, pages, question};
 use notehost_config::{Loaded, expand_home, state_folder};
 use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{CallError, Reply};
+use notehost_platform::shell::quoted;
 use notehost_policy::auth::OwnerToken;
 use notehost_transport::{Client, ClientError};
 

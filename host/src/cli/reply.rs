@@ -4,11 +4,12 @@
 use serde_json::{Map, Value};
 
 use super::action_help::command;
-use super::fields::{Fields, quoted};
+use super::fields::Fields;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
 use notehost_pipeline::registry::Snapshot;
 use notehost_pipeline::{Content, Reply};
+use notehost_platform::shell::quoted;
 use notehost_records::when;
 
 /// A reply for a terminal.

@@ -10,13 +10,13 @@ use clap::Args;
 
 use super::demo::Demo;
 use super::failure::Failure;
-use super::fields::quoted;
 use super::options::{self, ServeFlags};
 use super::terminal::Terminal;
 use super::{logging, tour};
 use crate::os_sandbox::{self, FileAccess};
 use notehost_config::{AuthMode, Confirm, Loaded, Origin, Overrides};
 use notehost_pipeline::Host;
+use notehost_platform::shell::quoted;
 use notehost_records::state_folder;
 use notehost_transport::{self as transport, ServeOptions};
 use notehost_vault::Tier;

@@ -150,7 +150,7 @@ impl Cost {
                 Value::Object(told)
             });
             let mut told = cost.whole.json();
-            told.insert("surface".into(), cost.surface.word().into());
+            told.insert("surface".into(), cost.surface.as_str().into());
             told.insert("domains".into(), domains.collect());
             Value::Object(told)
         });
@@ -166,7 +166,7 @@ impl Cost {
         };
         let mut rows = Vec::new();
         for cost in costs {
-            rows.push(row(cost.surface.word(), "all", &cost.whole));
+            rows.push(row(cost.surface.as_str(), "all", &cost.whole));
             let domains = cost.domains.iter();
             rows.extend(domains.map(|(name, share)| row("", name, share)));
         }

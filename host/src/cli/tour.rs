@@ -4,10 +4,10 @@
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::fields::quoted;
 use super::terminal::Terminal;
 use super::{reply, tools};
 use notehost_pipeline::{self as dispatch, Host, Request};
+use notehost_platform::shell::quoted;
 use notehost_policy::auth::Caller;
 
 /// The calls of the tour.

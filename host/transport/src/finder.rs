@@ -208,7 +208,7 @@ fn find(offered: &Offered, query: &str, limit: usize) -> Reply {
             "domain": domain.name,
             "action": action.name,
             "signature": signature,
-            "effect": action.effect.word(),
+            "effect": action.effect.as_str(),
             "description": sentence,
         }));
     }

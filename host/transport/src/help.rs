@@ -145,14 +145,14 @@ fn on_domain(domain: &Domain) -> Reply {
         let signature = signature(action);
         text.push_str(&format!(
             "\n{signature} [{}]: {sentence}",
-            action.effect.word()
+            action.effect.as_str()
         ));
         let first = action.examples.first();
         if let Some(first) = first {
             text.push_str(&format!("\n  {}", Value::Object(first.arguments.clone())));
         }
         actions.push(json!({
-            "name": action.name, "effect": action.effect.word(), "signature": signature, "description": sentence,
+            "name": action.name, "effect": action.effect.as_str(), "signature": signature, "description": sentence,
             "examples": calls(first),
         }));
     }
@@ -168,7 +168,7 @@ fn on_action(domain: &Domain, action: &Action) -> Reply {
         "{}.{} [{}]\n{}\n",
         domain.name,
         signature(action),
-        action.effect.word(),
+        action.effect.as_str(),
         action.description.trim()
     );
     for (name, argument) in schema::properties(&input) {
@@ -196,7 +196,7 @@ fn on_action(domain: &Domain, action: &Action) -> Reply {
     let structured = json!({
         "domain": domain.name,
         "action": action.name,
-        "effect": action.effect.word(),
+        "effect": action.effect.as_str(),
         "description": action.description,
         "examples": calls(&action.examples),
         "input": input,

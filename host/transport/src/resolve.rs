@@ -122,7 +122,7 @@ pub(super) fn action_of<'a>(
 
 /// The name of the tool for the actions of a domain that have one effect.
 pub(super) fn split_tool(domain: &str, effect: Effect) -> String {
-    format!("{domain}_{}", effect.word())
+    format!("{domain}_{}", effect.as_str())
 }
 
 /// Takes a required text out of the arguments.
@@ -147,7 +147,7 @@ fn split_name<'a>(snapshot: &'a Snapshot, tool: &str) -> Option<(&'a Domain, Eff
     let (domain, word) = tool.rsplit_once('_')?;
     let effect = [Effect::Read, Effect::Write, Effect::Delete]
         .into_iter()
-        .find(|effect| effect.word() == word)?;
+        .find(|effect| effect.as_str() == word)?;
     Some((snapshot.domain(domain)?, effect))
 }
 
@@ -176,7 +176,7 @@ fn pick(
             Code::ValidationError,
             format!(
                 "`{action}` has the effect `{}`: call it with the tool `{}`",
-                found.effect.word(),
+                found.effect.as_str(),
                 split_tool(&domain.name, found.effect)
             ),
         )),

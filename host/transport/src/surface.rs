@@ -74,7 +74,7 @@ fn by_effect(domain: &Domain) -> impl Iterator<Item = Draft<'_>> {
             let actions = domain.actions.iter().map(Arc::as_ref);
             let actions: Vec<&Action> = actions.filter(|action| action.effect == effect).collect();
             let name = resolve::split_tool(&domain.name, effect);
-            let title = format!("{}: {}", title(&domain.name), effect.word());
+            let title = format!("{}: {}", title(&domain.name), effect.as_str());
             let hints = annotations(domain, title, &actions);
             (!actions.is_empty()).then(|| {
                 let place = std::mem::replace(&mut place, Place::After);

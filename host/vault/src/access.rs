@@ -28,7 +28,7 @@ pub enum Tier {
 
 impl Tier {
     /// The word for this tier in configs and on the command line.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Tier::None => "none",
             Tier::Read => "r",
@@ -40,7 +40,7 @@ impl Tier {
 
 impl fmt::Display for Tier {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.word())
+        formatter.write_str(self.as_str())
     }
 }
 
@@ -50,7 +50,7 @@ impl FromStr for Tier {
     fn from_str(word: &str) -> Result<Self, UnknownTier> {
         [Tier::None, Tier::Read, Tier::Write, Tier::Delete]
             .into_iter()
-            .find(|tier| tier.word() == word)
+            .find(|tier| tier.as_str() == word)
             .ok_or_else(|| UnknownTier(word.to_owned()))
     }
 }
@@ -74,7 +74,7 @@ pub enum Effect {
 
 impl Effect {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Effect::Read => "read",
             Effect::Write => "write",

@@ -2,6 +2,7 @@
 //!
 //! Invariant: no message contains an absolute path or reveals a path that the caller may not see.
 
+use notehost_platform::shell::quoted;
 use notehost_sdk::Code;
 use std::io;
 
@@ -167,18 +168,6 @@ impl VaultError {
                 format!("disk error at `{path}`: {}", error.kind()),
             ),
         }
-    }
-}
-
-/// A name as a shell wants it.
-fn quoted(name: &str) -> String {
-    if name
-        .chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'))
-    {
-        name.to_owned()
-    } else {
-        format!("'{}'", name.replace('\'', r"'\''"))
     }
 }
 

@@ -59,7 +59,7 @@ pub enum BlockKind {
 
 impl BlockKind {
     /// The name that callers see.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             BlockKind::Frontmatter => "frontmatter",
             BlockKind::Heading => "heading",

@@ -11,6 +11,7 @@ pub mod edits;
 mod error;
 pub mod facts;
 pub mod frontmatter;
+pub mod html;
 pub mod lines;
 pub mod links;
 pub mod moving;

@@ -5,6 +5,7 @@ use super::evaluate::Evaluator;
 use super::files::tags;
 use super::value::{Link, Value};
 use super::{Date, Expression, parse_date};
+use notehost_sdk::text::html;
 use notehost_sdk::{fold_name, parent_of};
 use std::rc::Rc;
 
@@ -94,7 +95,7 @@ fn one(
         ("image", _) => Value::bounded_text(format!("!{}", link_of(value).bracketed())),
         ("icon", _) => Value::bounded_text(format!(":{}:", value.display_text())),
         ("html", _) => Value::bounded_text(value.display_text()),
-        ("escapeHTML", _) => Value::bounded_text(escaped(&value.display_text())),
+        ("escapeHTML", _) => Value::bounded_text(html::escape(&value.display_text())),
         _ => Err(format!("`{name}` does not accept a {}", value.type_name())),
     }
 }
@@ -149,21 +150,6 @@ fn extreme(name: &str, values: &[Value]) -> Result<Value, String> {
         }
     }
     Ok(best.cloned().unwrap_or(Value::Null))
-}
-
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 /// Methods of files and links. `None` if the name is unknown.

@@ -11,11 +11,12 @@ use notehost_sdk::text::{self, dialect};
 use notehost_sdk::{is_note, stem_of};
 
 use super::fragment::part_of;
-use super::links::{Address, block_anchor, escaped, fragment_anchor, slug};
+use super::links::{Address, block_anchor, fragment_anchor, slug};
 use super::{LeftOut, check_size};
 use crate::encoding::data_uri;
 use crate::file_type::{self, FileKind};
 use crate::paths::file_name;
+use notehost_sdk::text::html::escape;
 
 /// The maximum nesting depth of embedded notes.
 const MAX_EMBED_DEPTH: usize = 6;
@@ -219,9 +220,9 @@ impl<'v> Renderer<'v> {
             Address::File { target, fragment } => self.href(context, &target, fragment.as_deref()),
             _ => None,
         };
-        let label = escaped(label);
+        let label = escape(label);
         match href {
-            Some(href) => format!("<a href=\"{}\">{label}</a>", escaped(&href)),
+            Some(href) => format!("<a href=\"{}\">{label}</a>", escape(&href)),
             None => format!("<span class=\"outside\">{label}</span>"),
         }
     }
@@ -235,17 +236,17 @@ impl<'v> Renderer<'v> {
     ) -> Result<String> {
         Ok(match Address::of(url) {
             Address::InlineImage => {
-                format!("<img src=\"{}\" alt=\"{}\">", escaped(url), escaped(label))
+                format!("<img src=\"{}\" alt=\"{}\">", escape(url), escape(label))
             }
             Address::External => {
                 self.leave_out(context, line, url, "outside of the vault");
                 format!(
                     "<a href=\"{}\">{}</a>",
-                    escaped(url),
-                    escaped(if label.is_empty() { url } else { label })
+                    escape(url),
+                    escape(if label.is_empty() { url } else { label })
                 )
             }
-            Address::Blocked => escaped(label),
+            Address::Blocked => escape(label),
             address @ Address::File { .. } => self.embed(&address, label, context, line)?,
         })
     }
@@ -259,7 +260,7 @@ impl<'v> Renderer<'v> {
         line: usize,
     ) -> Result<String> {
         let Address::File { target, fragment } = address else {
-            return Ok(escaped(label));
+            return Ok(escape(label));
         };
         let Some(path) = self
             .names
@@ -267,10 +268,7 @@ impl<'v> Renderer<'v> {
             .map(|found| found.path.to_owned())
         else {
             self.leave_out(context, line, target, "file not found");
-            return Ok(format!(
-                "<span class=\"outside\">{}</span>",
-                escaped(target)
-            ));
+            return Ok(format!("<span class=\"outside\">{}</span>", escape(target)));
         };
         if is_note(&path) {
             return self.note(&path, fragment.as_deref(), context, line);
@@ -282,7 +280,7 @@ impl<'v> Renderer<'v> {
             true => name.as_str(),
             false => label,
         };
-        let alt = escaped(alt);
+        let alt = escape(alt);
         let size = size.unwrap_or_default();
         let kind = file_type::by_name(&path).kind;
         let Some(uri) = self.data_uri(&path)? else {
@@ -326,7 +324,7 @@ impl<'v> Renderer<'v> {
         context: &RenderContext<'_>,
         line: usize,
     ) -> Result<String> {
-        let title = escaped(stem_of(path));
+        let title = escape(stem_of(path));
         if context.ancestors.iter().any(|ancestor| ancestor == path)
             || context.ancestors.len() >= MAX_EMBED_DEPTH
         {

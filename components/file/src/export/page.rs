@@ -7,8 +7,8 @@ use notehost_sdk::stem_of;
 use notehost_sdk::text::{self, frontmatter};
 
 use super::html::Renderer;
-use super::links::escaped;
 use super::{ExportData, check_size};
+use notehost_sdk::text::html::escape;
 
 const STYLE: &str = include_str!("page.css");
 
@@ -36,7 +36,7 @@ pub(super) fn build(vault: &Vault, paths: &[String], title: &str) -> Result<Expo
             page.push_str(&format!(
                 "<li><a href=\"#{}\">{}</a></li>\n",
                 renderer.anchor(&note.path),
-                escaped(stem_of(&note.path))
+                escape(stem_of(&note.path))
             ));
         }
         page.push_str("</ul>\n</nav>\n");
@@ -50,7 +50,7 @@ pub(super) fn build(vault: &Vault, paths: &[String], title: &str) -> Result<Expo
         if !begins_with_title(&note.text) {
             page.push_str(&format!(
                 "<h1 class=\"title\">{}</h1>\n",
-                escaped(stem_of(&note.path))
+                escape(stem_of(&note.path))
             ));
         }
         page.push_str(&properties(&note.text));
@@ -74,7 +74,7 @@ fn head(title: &str) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; media-src data:; \
          style-src 'unsafe-inline'\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
-        escaped(title)
+        escape(title)
     )
 }
 
@@ -100,8 +100,8 @@ fn properties(note: &str) -> String {
     for (name, value) in &properties {
         table.push_str(&format!(
             "<tr><th>{}</th><td>{}</td></tr>\n",
-            escaped(name),
-            escaped(&plain(value))
+            escape(name),
+            escape(&plain(value))
         ));
     }
     table.push_str("</table>\n");

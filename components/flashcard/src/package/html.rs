@@ -44,14 +44,6 @@ fn formulas(html: &str) -> String {
     text
 }
 
-/// Escapes a text for HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
 /// Converts the HTML of a field to Markdown. `embed` returns the Markdown embed of a media file.
 pub(crate) fn to_markdown(html: &str, embed: &dyn Fn(&str) -> String) -> String {
     let mut writer = Writer {

@@ -74,6 +74,6 @@ fn effects_match_shell_semantics() {
             "write" | "edit" | "mv" | "cp" | "mkdir" => Effect::Write,
             _ => Effect::Read,
         };
-        assert_eq!(action["effect"], effect.word(), "{action}");
+        assert_eq!(action["effect"], effect.as_str(), "{action}");
     }
 }

@@ -175,7 +175,7 @@ fn a_tag_is_removed_everywhere() {
     let described = crate::Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let remove = actions.iter().find(|action| action["name"] == "remove");
-    assert_eq!(remove.unwrap()["effect"], Effect::Delete.word());
+    assert_eq!(remove.unwrap()["effect"], Effect::Delete.as_str());
 }
 
 #[test]

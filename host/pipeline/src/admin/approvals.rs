@@ -144,7 +144,7 @@ fn line(approval: &Approval) -> String {
     format!(
         "{} ({}) for {}: {}",
         approval.id,
-        approval.state.word(),
+        approval.state.as_str(),
         approval.caller,
         approval.summary
     )

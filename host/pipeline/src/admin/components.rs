@@ -46,7 +46,7 @@ pub(super) fn list(host: &Host) -> Answer {
             "enabled": true,
             "actions": actions,
             "disabled_actions": off,
-            "origin": domain.origin.word(),
+            "origin": domain.origin.as_str(),
             "digest": format!("sha256:{}", component.digest()),
             "size": component.size(),
         }));

@@ -10,11 +10,11 @@ use notehost_vault::Tier;
 pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
     let settings = host.settings();
     let permissions = &settings.permissions;
-    let mut lines = vec![format!("default: {}", permissions.default.word())];
+    let mut lines = vec![format!("default: {}", permissions.default.as_str())];
     let notebooks = permissions.notebooks.iter();
-    lines.extend(notebooks.map(|(notebook, tier)| format!("{notebook}: {}", tier.word())));
+    lines.extend(notebooks.map(|(notebook, tier)| format!("{notebook}: {}", tier.as_str())));
     let rules = permissions.rules.iter();
-    lines.extend(rules.map(|rule| format!("{} at most {}", rule.glob, rule.tier.word())));
+    lines.extend(rules.map(|rule| format!("{} at most {}", rule.glob, rule.tier.as_str())));
     let callers = settings
         .callers
         .iter()

@@ -84,7 +84,7 @@ impl ReplyFindings {
             self.output.add_call(name, arguments, told);
         }
         if answer.oversteps > 0 {
-            let effect = calls.action.effect.word();
+            let effect = calls.action.effect.as_str();
             let told = format!(
                 "it is declared as `{effect}` and attempts more, which the host refuses: declare a higher effect, or \
                 remove the attempt"

@@ -28,7 +28,7 @@ impl Difference {
 
     fn compare_manifests(&mut self, old: &Manifest, new: &Manifest) {
         let mut tell = |words: String, widens: bool| self.changes.push(Change { words, widens });
-        let most = |effect: Option<Effect>| effect.map_or("anything", Effect::word);
+        let most = |effect: Option<Effect>| effect.map_or("anything", Effect::as_str);
         if old.effect != new.effect {
             let widens = match (old.effect, new.effect) {
                 (Some(before), Some(after)) => after > before,

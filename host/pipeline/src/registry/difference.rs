@@ -90,7 +90,7 @@ impl Difference {
         let words = format!(
             "action `{}` is new; its effect is `{}`",
             action.name,
-            action.effect.word()
+            action.effect.as_str()
         );
         self.changes.push(Change {
             words,
@@ -123,8 +123,8 @@ impl Difference {
             self.changes.push(Change {
                 words: format!(
                     "action `{name}` has the effect `{}` instead of `{}`",
-                    new.effect.word(),
-                    old.effect.word()
+                    new.effect.as_str(),
+                    old.effect.as_str()
                 ),
                 widens: new.effect > old.effect,
             });

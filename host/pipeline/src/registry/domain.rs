@@ -64,7 +64,7 @@ pub enum Origin {
 
 impl Origin {
     /// Its name in output.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Origin::Embedded => "embedded",
             Origin::Installed => "installed",
@@ -106,8 +106,8 @@ pub enum DomainError {
     /// An action's effect exceeds the manifest.
     #[error(
         "action `{action}` has the effect `{}`, but the component's manifest allows at most `{}`",
-        .effect.word(),
-        .ceiling.word()
+        .effect.as_str(),
+        .ceiling.as_str()
     )]
     AboveManifest {
         /// Which action.

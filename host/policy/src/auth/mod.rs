@@ -34,7 +34,7 @@ pub enum Entrance {
 
 impl Entrance {
     /// Its name in records.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Entrance::Stdio => "stdio",
             Entrance::Http => "http",

@@ -30,7 +30,7 @@ impl Scope {
     }
 
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Scope::Read => "read",
             Scope::Write => "write",
@@ -112,8 +112,8 @@ impl Scopes {
     /// The words, in a fixed order.
     pub fn words(&self) -> Vec<String> {
         let word = |(domain, scope): &(Option<String>, Scope)| match domain {
-            Some(domain) => format!("{domain}:{}", scope.word()),
-            None => scope.word().to_owned(),
+            Some(domain) => format!("{domain}:{}", scope.as_str()),
+            None => scope.as_str().to_owned(),
         };
         self.0.iter().map(word).collect()
     }
@@ -141,7 +141,7 @@ fn one(word: &str) -> Result<(Option<String>, Scope), UnknownScope> {
     let unknown = || UnknownScope(word.to_owned());
     let scope = [Scope::Read, Scope::Write, Scope::Delete, Scope::Admin]
         .into_iter()
-        .find(|scope| scope.word() == name)
+        .find(|scope| scope.as_str() == name)
         .ok_or_else(unknown)?;
     let is_name = |domain: &str| {
         !domain.is_empty()

@@ -173,7 +173,7 @@ pub(super) fn values(argument: &Arg, setting: &CompletionContext, typed: &str) -
     }
     match argument.get_id().as_str() {
         "allow" => [Tier::None, Tier::Read, Tier::Write, Tier::Delete]
-            .map(|tier| Candidate::new(tier.word(), ""))
+            .map(|tier| Candidate::new(tier.as_str(), ""))
             .to_vec(),
         "profile" => profiles(),
         "vault" => {

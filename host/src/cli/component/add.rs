@@ -70,7 +70,7 @@ impl Add {
             .description
             .actions
             .iter()
-            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .map(|action| format!("{} ({})", action.name, action.effect.as_str()))
             .collect();
         let signer = candidate
             .signed

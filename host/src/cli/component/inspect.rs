@@ -123,7 +123,7 @@ fn signed(found: &Inspectable, trust: &notehost_config::TrustSettings) -> String
 fn actions(description: &Description) -> Value {
     let actions = description.actions.iter();
     actions
-        .map(|action| json!({ "name": action.name, "effect": action.effect.word() }))
+        .map(|action| json!({ "name": action.name, "effect": action.effect.as_str() }))
         .collect()
 }
 
@@ -151,7 +151,7 @@ fn page(
         let actions: Vec<String> = description
             .actions
             .iter()
-            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .map(|action| format!("{} ({})", action.name, action.effect.as_str()))
             .collect();
         line("actions", actions.join(", "));
     }

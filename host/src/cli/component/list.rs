@@ -71,7 +71,7 @@ fn rows(snapshot: &Snapshot) -> Vec<Row> {
             Some(Row {
                 name: domain.name.clone(),
                 version: domain.version.clone(),
-                origin: domain.origin.word(),
+                origin: domain.origin.as_str(),
                 state: problem.map_or_else(|| "on".to_owned(), |broken| broken.reason.clone()),
                 hint: problem.and_then(|broken| broken.hint.clone()),
                 digest: format!("sha256:{}", component.digest()),

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::failure::Failure;
-use super::super::fields::quoted;
 use super::super::terminal::Terminal;
 use super::template::{self, Language};
 use notehost_pipeline::registry::EMBEDDED;
+use notehost_platform::shell::quoted;
 use notehost_runtime::check_name;
 
 /// Create a project for a new tool domain.

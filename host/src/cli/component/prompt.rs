@@ -22,7 +22,7 @@ pub(super) fn overview(terminal: &Terminal, description: &Description) -> String
             .map(|(name, _, _)| format!(" --{name} …"))
             .collect();
         let line = format!("  {}{words}", action.name);
-        let effect = terminal.faint(&format!("({})", action.effect.word()));
+        let effect = terminal.faint(&format!("({})", action.effect.as_str()));
         told.push_str(&format!("{} {effect}\n", terminal.safe(&line)));
     }
     told.push_str(&terminal.faint("type such a line to call the action; Ctrl-C exits\n"));

@@ -17,11 +17,11 @@ use similar::TextDiff;
 use self::clients::{Client, Connection};
 use self::edit::EditError;
 use super::failure::Failure;
-use super::fields::quoted;
 use super::options::{self, Common};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
 use notehost_config::{Loaded, Origin, Overrides, expand_home};
+use notehost_platform::shell::quoted;
 use notehost_transport as transport;
 use notehost_vault::Tier;
 

@@ -185,7 +185,7 @@ impl Entry {
         let challenge = format!(
             "Bearer {error}resource_metadata=\"{}\", scope=\"{}\"",
             self.metadata_url(called),
-            needed.word()
+            needed.as_str()
         );
         if let Ok(challenge) = HeaderValue::from_str(&challenge) {
             answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
@@ -323,7 +323,7 @@ pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) 
     let mut told = json!({
         "resource": entry.resource(called),
         "resource_name": "Notehost",
-        "scopes_supported": scopes.map(Scope::word),
+        "scopes_supported": scopes.map(Scope::as_str),
         "bearer_methods_supported": ["header"],
     });
     if let Some(issuer) = &entry.host.settings().auth.jwt.issuer {

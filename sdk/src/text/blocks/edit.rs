@@ -323,7 +323,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
             .ok_or_else(|| {
                 BlockError::BadPlace(format!(
                     "the {} on line {} is part of the moved block: choose another place",
-                    block.kind.word(),
+                    block.kind.as_str(),
                     block.line
                 ))
             })

@@ -165,7 +165,7 @@ impl Blocks<'_> {
         (0..self.all.len())
             .map(|index| {
                 let mut hasher = blake3::Hasher::new();
-                hasher.update(self.all[index].kind.word().as_bytes());
+                hasher.update(self.all[index].kind.as_str().as_bytes());
                 hasher.update(b"\n");
                 hasher.update(self.text_of(index).as_bytes());
                 hasher.finalize().to_hex()[..HASH_DIGITS].to_owned()

@@ -180,7 +180,7 @@ fn verified(text: String, start: usize, id: &str) -> Result<Changed, BlockError>
 
 /// `a task`, `an item`.
 pub(super) fn article(kind: BlockKind) -> String {
-    let word = kind.word().replace('_', " ");
+    let word = kind.as_str().replace('_', " ");
     match kind {
         BlockKind::Item => format!("an {word}"),
         BlockKind::Html | BlockKind::Math | BlockKind::Code | BlockKind::Frontmatter => word,

@@ -234,7 +234,7 @@ fn above(blocks: &Blocks<'_>, index: usize) -> Result<Spot, BlockError> {
     if !begins_line(blocks, index) {
         return Err(BlockError::BadPlace(format!(
             "nothing can be placed before the {} on line {}: it follows a list marker; use the item, or `after`",
-            block.kind.word(),
+            block.kind.as_str(),
             block.line
         )));
     }

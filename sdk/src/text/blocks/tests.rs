@@ -10,7 +10,7 @@ fn shown(note: &str) -> Vec<String> {
             format!(
                 "{}{}: {}",
                 "  ".repeat(read[at].depth),
-                read[at].kind.word(),
+                read[at].kind.as_str(),
                 read.text_of(at).replace('\n', "⏎")
             )
         })
@@ -75,7 +75,7 @@ fn every_kind_has_its_bytes() {
     let read = blocks(note).unwrap();
     let ids: Vec<(&str, &str)> = read
         .iter()
-        .filter_map(|block| Some((block.kind.word(), block.id.as_ref()?.name.as_str())))
+        .filter_map(|block| Some((block.kind.as_str(), block.id.as_ref()?.name.as_str())))
         .collect();
     assert_eq!(ids, [("heading", "h"), ("paragraph", "p"), ("table", "t")]);
 }

@@ -65,7 +65,7 @@ fn disturbs(block: &Block) -> BlockError {
     BlockError::Disturbs {
         what: format!(
             "the {} on line {} of the note",
-            block.kind.word(),
+            block.kind.as_str(),
             block.line
         ),
     }
