@@ -157,7 +157,14 @@ pub fn diff_excerpt(diff: &str, max_bytes: usize, approval: &str) -> String {
         };
     }
     let mut hunks = hunks(diff);
-    hunks.sort_by_key(|hunk| Reverse(hunk.removed));
+    // What loses something comes first. The files keep their order, which is that of the losses: by its size alone, what the
+    // caller wrote itself would come before what others wrote.
+    let mut file = 0;
+    for at in 1..hunks.len() {
+        file += usize::from(hunks[at].file != hunks[at - 1].file);
+        hunks[at].rank = file;
+    }
+    hunks.sort_by_key(|hunk| (hunk.removed == 0, hunk.rank, Reverse(hunk.removed)));
     let mut excerpt = String::new();
     let mut shown = 0;
     for (index, hunk) in hunks.iter().enumerate() {
@@ -190,6 +197,8 @@ struct Hunk<'d> {
     lines: Vec<&'d str>,
     /// How many bytes it removes.
     removed: usize,
+    /// The place of its file among the files.
+    rank: usize,
 }
 
 impl Hunk<'_> {
@@ -267,6 +276,7 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
                 file: file.clone(),
                 lines: vec![line],
                 removed: 0,
+                rank: 0,
             });
             continue;
         }
@@ -276,6 +286,7 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
                 file: vec![line],
                 lines: Vec::new(),
                 removed: 0,
+                rank: 0,
             });
             continue;
         }
@@ -293,6 +304,7 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
                 file: file.clone(),
                 lines: Vec::new(),
                 removed: if is_new { 0 } else { usize::MAX },
+                rank: 0,
             });
             is_used = true;
         }
@@ -302,6 +314,7 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
             file,
             lines: Vec::new(),
             removed: 0,
+            rank: 0,
         });
     }
     hunks
