@@ -212,7 +212,7 @@ impl Ignored {
             // A line that nests too deep would take all the others with it.
             let mut is_taken =
                 || check_bounds(line).is_ok() && builder.add_line(None, line).is_ok();
-            if !says_nothing && !(taken.takes(line) && is_taken()) {
+            if !(says_nothing || taken.takes(line) && is_taken()) {
                 self.refuse(RULES, line);
             }
         }

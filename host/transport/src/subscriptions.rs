@@ -348,14 +348,16 @@ impl Batch {
     }
 }
 
+/// By vault and folded path; the path and the name as they were given.
+type SubscribedFiles = BTreeMap<(String, String), Vec<(String, Arc<str>)>>;
+
 /// The subscriptions of one client, by parsed URI.
 #[derive(Clone, Default)]
 struct Subscribed {
     uris: BTreeSet<Arc<str>>,
     /// How long all of them are together.
     bytes: usize,
-    /// By vault and folded path; the path and the name as they were given.
-    files: BTreeMap<(String, String), Vec<(String, Arc<str>)>>,
+    files: SubscribedFiles,
     help: BTreeSet<Arc<str>>,
 }
 

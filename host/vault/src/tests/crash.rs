@@ -373,7 +373,7 @@ fn an_unreadable_journal_stops_the_start_only_if_a_commit_waits_for_it() {
                 names.next().unwrap().path()
             }
         };
-        fs::set_permissions(&journal, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&journal, fs::Permissions::from_mode(0o000)).unwrap();
         if fs::read(&journal).is_ok() {
             // Root may read everything: then there is nothing to see here.
             return;
