@@ -127,7 +127,7 @@ fn foreign_journal_in_the_vault_is_reported_and_not_replayed() {
     let listed = setup.list();
     assert!(listed.status.success(), "{listed:?}");
     let log = String::from_utf8_lossy(&listed.stderr).into_owned();
-    assert!(log.contains("did not write"), "{log}");
+    assert!(log.contains("of another machine or state folder"), "{log}");
     assert!(!notes.join(".git/hooks/post-checkout").exists());
     assert!(!notes.join("Work/leak.md").exists());
     assert!(setup.at(".netrc").exists());

@@ -378,7 +378,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
     command.env("NOTEHOST_STATE", place.root());
     let output = command.output().expect("the program runs");
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("lies inside the state folder"), "{text}");
+    assert!(text.contains("is inside the state folder"), "{text}");
 }
 
 #[test]

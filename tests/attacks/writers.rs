@@ -68,7 +68,7 @@ fn second_process_with_another_state_folder_is_locked_out() {
         .output()
         .expect("the program runs");
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
-    assert!(report.contains("is being served by process"), "{report}");
+    assert!(report.contains("in use by process"), "{report}");
     let read = first.call("document.read", json!({"path": "Note"}));
     assert_eq!(error_code(&read), None, "{read}");
     first.disconnect();

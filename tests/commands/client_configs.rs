@@ -200,7 +200,7 @@ fn every_client_gets_its_own_config_format() {
     assert!(read(&workspace.home().join(".cursor/mcp.json"))["mcpServers"]["notehost"].is_object());
     workspace
         .run(&["connect", "claude-desktop", "--vault", &vault, "--project"])
-        .expect_failure(2, "no files for projects");
+        .expect_failure(2, "has no project config file");
     // Claude Code keeps its own list and is configured by a command.
     let report = workspace
         .run(&["connect", "claude-code", "--vault", &vault, "--allow", "rw"])
@@ -261,10 +261,10 @@ fn remote_server_entry_does_not_contain_the_token() {
     );
     workspace
         .run(&["connect", "claude-desktop", "--http", url])
-        .expect_failure(2, "only starts programs");
+        .expect_failure(2, "supports only programs");
     workspace
         .run(&["connect", "cursor", "--http", "notes.example"])
-        .expect_failure(2, "is no address");
+        .expect_failure(2, "is not a server address");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn missing_vault_and_file_as_vault_are_reported() {
     let workspace = Workspace::new();
     let nowhere = workspace.home().join("nowhere");
     let result = workspace.run(&["doctor", &nowhere.to_string_lossy()]);
-    assert_found(&result, "nowhere", "fail", "exists");
+    assert_found(&result, "nowhere", "fail", "use an existing folder");
     let note = workspace.place.vault().join("Top.md");
     let result = workspace.run(&["doctor", &note.to_string_lossy()]);
     assert_found(&result, "not a folder", "fail", "a vault is a folder");
@@ -83,7 +83,7 @@ fn authentication_settings_are_checked_as_at_startup() {
         ])
         .expect_success();
     let result = workspace.run(&["doctor", &vault, "--http", open]);
-    assert_found(&result, "nothing is encrypted", "warn", "http.tls_cert");
+    assert_found(&result, "without encryption", "warn", "http.tls_cert");
 
     let mut settings = workspace.place.settings();
     settings.http.tls_cert = Some(workspace.home().join("no.pem"));
@@ -110,7 +110,7 @@ fn vault_lock_holder_is_reported() {
     let result = workspace.run(&[&["doctor"][..], &arguments].concat());
     assert_found(
         &result,
-        "is being served by process",
+        "in use by process",
         "warn",
         "when that one has ended",
     );
@@ -202,7 +202,7 @@ fn misplaced_files_are_reported() {
     let broken = workspace.home().join("broken.toml");
     std::fs::write(&broken, "permisions = 1\n").expect("a config");
     let result = workspace.run(&["doctor", "--config", &broken.to_string_lossy()]);
-    assert_found(&result, "permisions", "fail", "a server that runs keeps");
+    assert_found(&result, "permisions", "fail", "a running server keeps");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn unreadable_notes_are_reported() {
     let words = if is_root {
         "read-only on disk"
     } else {
-        "cannot read the profiles"
+        "cannot be read"
     };
     assert!(
         check(&result, words)["found"]
@@ -256,5 +256,5 @@ fn unusable_profiles_are_reported() {
     );
     std::fs::write(&file, "nonsense").expect("a file");
     let result = workspace.run(&["doctor", &vault]);
-    assert_found(&result, "the profiles in", "fail", "mend the file");
+    assert_found(&result, "the profiles in", "fail", "fix the file");
 }

@@ -90,7 +90,7 @@ fn profile_can_be_added_used_listed_and_removed() {
         .expect_failure(2, "no vault is specified");
     workspace
         .run(&["profile", "remove", "team"])
-        .expect_failure(1, "no profile `team`");
+        .expect_failure(1, "unknown profile `team`");
     assert_eq!(mode(&file(&workspace)), 0o600);
 }
 
@@ -182,7 +182,7 @@ fn invalid_profiles_are_rejected_with_a_reason() {
     }
     workspace
         .run(&["profile", "add", "a", "notes.example"])
-        .expect_failure(2, "is no address");
+        .expect_failure(2, "is not a server address");
     let result = workspace
         .run(&["profile", "add", "a", "http://192.0.2.1", "--token", "t"])
         .expect_success();

@@ -137,7 +137,7 @@ fn embedded_component_is_replaced_only_explicitly() {
     let workspace = Workspace::without_config();
     let other = workspace.fail(&["component", "upgrade", "mascot", &version("one")]);
     assert!(
-        other.contains("it calls itself `steady`, not `mascot`"),
+        other.contains("its name is `steady`, not `mascot`"),
         "{other}"
     );
     let bound = workspace.fail(&["component", "grant", "document", "--read", "**"]);

@@ -56,7 +56,7 @@ fn files_without_a_valid_component_are_rejected() {
             "needs contract 0.3; this host supports 0.1 and 0.2",
         ),
         (put("large.wasm", &vec![0; (64 << 20) + 1]), "too large"),
-        (path(&guest("echo")), "it calls itself `echo`, not `steady`"),
+        (path(&guest("echo")), "its name is `echo`, not `steady`"),
     ];
     for (file, reason) in &kinds {
         assert_rejected(
@@ -66,7 +66,7 @@ fn files_without_a_valid_component_are_rejected() {
         );
     }
     let lost = workspace.fail(&["component", "add", "nowhere.wasm"]);
-    assert!(lost.contains("cannot read the profiles"), "{lost}");
+    assert!(lost.contains("cannot be read"), "{lost}");
 }
 
 #[test]

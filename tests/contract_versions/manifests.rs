@@ -134,7 +134,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
         (
             "{}",
             &folder.path().join("nothing.wasm"),
-            "cannot read the profiles",
+            "cannot be read",
         ),
     ] {
         std::fs::write(&manifest, json).expect("a file");

@@ -105,7 +105,7 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
         ),
         (
             &found.set_aside,
-            "kept from a change that could be neither finished nor taken back",
+            "kept from a change that could be neither completed nor rolled back",
             "compare `parked` files with your notes and keep them: one may be the only copy of a note; look into `notehost \
              call document.trash`, then remove the rest",
         ),
