@@ -39,11 +39,15 @@ const ATTACK_TIME: Duration = Duration::from_millis(400);
 /// What the memory of the server may grow by, beside a third of what it was after the warm-up.
 const MEMORY_SLACK: u64 = 16 << 20;
 /// Replies that show who made what mistake: codes of ours and of JSON-RPC. Anything else is a defect that was found.
-const CLEAR_CODES: [&str; 12] = [
+const CLEAR_CODES: [&str; 17] = [
     "too_large",
     "validation_error",
     "not_found",
+    "already_exists",
     "ambiguous_name",
+    "conflict",
+    "throttled",
+    "unauthorized",
     "unsupported",
     "timeout",
     "unavailable",
@@ -52,6 +56,7 @@ const CLEAR_CODES: [&str; 12] = [
     "-32601",
     "-32602",
     "-32002",
+    "-32020",
 ];
 
 #[test]
@@ -65,7 +70,14 @@ fn hostile_requests_do_not_slow_down_other_callers() {
 
     let mut findings = Vec::new();
     for attack in ATTACKS.iter().chain(INDEX_ATTACKS) {
-        let (noticed, answers) = setup.attacked(attack, &mut victim);
+        let (mut noticed, mut answers) = setup.attacked(attack, &mut victim);
+        // Another test may have used the processors at that moment; what an attack causes, it causes again.
+        for _ in 0..2 {
+            if noticed.judged(&quiet).next().is_none() {
+                break;
+            }
+            (noticed, answers) = setup.attacked(attack, &mut victim);
+        }
         println!(
             "{}: {noticed}; memory {} MiB; {} answers, such as {}",
             attack.name,
@@ -340,7 +352,8 @@ impl Replies {
             || ["\"isError\":true", "\"error\":{"]
                 .iter()
                 .any(|mark| body.contains(mark));
-        self.accepted += usize::from(!is_refused);
+        // One that was cut short by a reset is neither.
+        self.accepted += usize::from(!is_refused && body.contains("\"result\""));
         if is_refused && self.unclear.is_none() {
             let code = code_of(&body).unwrap_or_else(|| status.to_string());
             let is_clear = CLEAR_CODES.contains(&&*code) || code.starts_with('4');

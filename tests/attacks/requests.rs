@@ -260,7 +260,7 @@ fn endless_registry_response_is_cut_off() {
     for (status, words) in [
         ("200 OK", "more than the allowed 4194304 bytes"),
         ("500 Internal Server Error", "500"),
-        ("404 Not Found", "there is no"),
+        ("404 Not Found", "was not found"),
     ] {
         let (address, taken) = endless_registry(status);
         let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
@@ -326,7 +326,10 @@ fn finished_replies_are_not_kept_for_idle_sessions() {
     });
     let read = || {
         let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
-        let note = client.call("document.read", json!({ "path": "Work/Long", "max_tokens": 200_000 }));
+        let note = client.call(
+            "document.read",
+            json!({ "path": "Work/Long", "max_tokens": 200_000 }),
+        );
         let length = note["structuredContent"]["content"].as_str().map(str::len);
         assert!(length.is_some_and(|length| length > 500_000), "{length:?}");
     };
@@ -334,7 +337,10 @@ fn finished_replies_are_not_kept_for_idle_sessions() {
     let before = memory(&mut server);
     let read = || {
         let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
-        client.call("document.read", json!({ "path": "Work/Long", "max_tokens": 200_000 }));
+        client.call(
+            "document.read",
+            json!({ "path": "Work/Long", "max_tokens": 200_000 }),
+        );
     };
     (0..100).for_each(|_| read());
     let grown = memory(&mut server) - before;

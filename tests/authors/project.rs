@@ -21,7 +21,7 @@ fn existing_files_are_not_overwritten() {
     std::fs::write(folder.join("weather/Cargo.toml"), "mine").expect("a file");
     let (code, report) = new(&["weather"], &folder);
     assert_eq!(code, Some(2), "{report}");
-    assert!(report.contains("nothing is overwritten"), "{report}");
+    assert!(report.contains("is not overwritten"), "{report}");
     let entries = std::fs::read_dir(folder.join("weather"))
         .expect("the folder")
         .count();

@@ -112,7 +112,7 @@ fn vault_lock_holder_is_reported() {
         &result,
         "in use by process",
         "warn",
-        "when that one has ended",
+        "after that process ends",
     );
     // Another process that needs the vault could not start.
     let call = ["call", "document", "list"];

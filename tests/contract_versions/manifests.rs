@@ -131,11 +131,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
             "`two words` is not a valid HTTP host",
         ),
         ("{}", &manifest, "it is not WebAssembly"),
-        (
-            "{}",
-            &folder.path().join("nothing.wasm"),
-            "cannot be read",
-        ),
+        ("{}", &folder.path().join("nothing.wasm"), "cannot be read"),
     ] {
         std::fs::write(&manifest, json).expect("a file");
         let (succeeded, _, errors) = words(file);

@@ -19,6 +19,8 @@ use notehost_policy::auth::Caller;
 
 pub(super) use super::uris::of_file as note_uri;
 
+/// The characters of a URI that an error repeats.
+const MAX_SHOWN_URI_CHARS: usize = 1000;
 const PAGE: u64 = 200;
 const MARKDOWN: &str = "text/markdown";
 /// The page after the last note. No vault has an empty id.
@@ -302,6 +304,8 @@ async fn ask(
 
 /// The error for a resource that does not exist or is hidden from this caller.
 pub(super) fn absent(uri: &str) -> ErrorData {
+    // A URI may be as long as a message.
+    let uri: String = uri.chars().take(MAX_SHOWN_URI_CHARS).collect();
     ErrorData::resource_not_found("resource not found", Some(json!({ "uri": uri })))
 }
 
