@@ -15,7 +15,7 @@ fn is_available(place: &std::path::Path) -> bool {
         .expect("the program runs");
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(report.contains("os sandbox"), "{report}");
-    report.contains("Landlock: a server opens only")
+    report.contains("Landlock: a server can open only")
 }
 
 #[test]

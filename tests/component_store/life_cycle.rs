@@ -141,7 +141,7 @@ fn embedded_component_is_replaced_only_explicitly() {
         "{other}"
     );
     let bound = workspace.fail(&["component", "grant", "document", "--read", "**"]);
-    assert!(bound.contains("bound by the caller alone"), "{bound}");
+    assert!(bound.contains("only limited by the caller"), "{bound}");
     let assert_rejected = workspace.fail(&["component", "remove", "document"]);
     assert!(
         assert_rejected.contains("cannot be removed"),

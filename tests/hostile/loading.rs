@@ -63,7 +63,7 @@ async fn invalid_descriptions_are_rejected() {
         ("silent", "does not match the contract"),
         ("spins", "failed to describe itself"),
         ("traps", "failed to describe itself"),
-        ("bad_name", "`Read; rm -rf` is no name"),
+        ("bad_name", "`Read; rm -rf` is not a valid name"),
         ("other_name", "its name is `document`"),
         ("reserved", "`approval`"),
         ("twice", "`read` twice"),

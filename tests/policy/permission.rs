@@ -259,7 +259,7 @@ fn missing_config_is_created() {
     let named = place.root().join("new/notehost.toml");
     let result = set(Some(&named));
     assert_eq!(result.code, Some(0), "{result:#?}");
-    assert!(result.output.contains("names no vault"), "{result:#?}");
+    assert!(result.output.contains("has no vault"), "{result:#?}");
     assert_eq!(
         std::fs::read_to_string(&named).expect("the file"),
         "[permissions.notebooks]\nWork = \"rw\"\n"

@@ -286,7 +286,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
         assert_eq!(doctor.status.code(), Some(1));
         let found = String::from_utf8(doctor.stdout).expect("text");
         assert!(
-            found.contains("a server that runs keeps the settings it had"),
+            found.contains("a running server keeps its settings"),
             "{found}"
         );
     }

@@ -50,7 +50,7 @@ fn contradictory_config_is_reported_with_its_line() {
         let doctor = setup.run(&["doctor"]);
         assert_eq!(doctor.code, Some(1), "{doctor:#?}");
         assert!(
-            doctor.output.contains("a server that runs keeps"),
+            doctor.output.contains("a running server keeps"),
             "{doctor:#?}"
         );
     }
