@@ -83,7 +83,7 @@ impl Workspace {
 
     /// The program, without this machine's settings.
     fn program(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         self.cleanly(&mut command);
         command.args(arguments);
         command

@@ -12,7 +12,7 @@ use crate::support::guests::guest;
 use crate::support::place::Place;
 
 fn run(place: &Place, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_notehost"))
+    Command::new(crate::support::program())
         .args(["component", "test"])
         .args(arguments)
         .arg("--state")

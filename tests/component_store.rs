@@ -36,7 +36,7 @@ impl Workspace {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
                 command.env_remove(name);

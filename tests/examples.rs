@@ -287,7 +287,7 @@ fn every_domain_is_covered() {
 fn run_program(arguments: &[&str]) -> (String, String) {
     let place = sample();
     let config = place.config_file(&place.settings());
-    let result = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = std::process::Command::new(crate::support::program())
         .args(arguments)
         .arg("--config")
         .arg(config)

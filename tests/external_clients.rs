@@ -108,7 +108,7 @@ impl ClientTest {
             }
             None => {
                 task["command"] = json!([
-                    env!("CARGO_BIN_EXE_notehost"),
+                    crate::support::program(),
                     "serve",
                     "--config",
                     config,

@@ -134,7 +134,7 @@ impl Wire {
 /// The program over stdio, before the handshake.
 fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        std::process::Command::new(crate::support::program())
             .arg("serve")
             .arg("--config")
             .arg(place.root().join("notehost.toml"))

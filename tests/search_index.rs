@@ -52,7 +52,7 @@ fn wait_for_index(client: &mut Client) {
 
 /// Runs the program.
 fn run(config: &Path, state: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command.args(arguments).arg("--config").arg(config);
     command.arg("--state").arg(state);
     command.output().expect("it runs")

@@ -19,7 +19,7 @@ const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 /// The program with this surface, after the handshake.
 fn served(place: &Place, surface: &str) -> Client {
     let mut client = Client::spawn(
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .arg("serve")
             .arg(place.vault())
             .args(["--allow", "rwd", "--surface", surface, "--state"])

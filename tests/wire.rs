@@ -41,7 +41,7 @@ fn settings_with_spinning_guest(place: &Place, call_ms: u64) -> Settings {
 
 /// The program, without this machine's settings.
 fn program(place: &Place) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     for (name, _) in std::env::vars()
         .filter(|(name, _)| name.starts_with("NOTEHOST_") || name.starts_with("XDG_"))
     {

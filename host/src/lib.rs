@@ -10,6 +10,7 @@ pub mod os_sandbox;
 
 // The crates of the host under the names of their rooms, for the tests and the benchmark.
 pub use notehost_config as config;
+pub use notehost_embedded as embedded;
 pub use notehost_index as index;
 pub use notehost_pipeline as dispatch;
 pub use notehost_pipeline::{conformance, registry};

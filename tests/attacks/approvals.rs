@@ -23,7 +23,7 @@ pub(super) fn settings(place: &Place) -> Settings {
 
 /// The program on the records of a place; what it prints is JSON.
 pub(super) fn notehost(place: &Place, arguments: &[&str]) -> Value {
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(arguments)
         .arg("--config")
         .arg(place.root().join("notehost.toml"))
@@ -219,7 +219,7 @@ fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones(
     drop(server);
     // Callers that are identified only by the address cannot be trusted.
     settings.callers.entry("http".into()).or_default().attended = Some(true);
-    let refused = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let refused = Command::new(crate::support::program())
         .args(["config", "validate", "--config"])
         .arg(place.config_file(&settings))
         .output()
@@ -343,7 +343,7 @@ fn confirmation_shows_deleted_content_first() {
         format!("{kept}{precious}{}", "more precious\n".repeat(30)),
     );
     let mut client = Client::spawn(
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .args(["serve", "--config"])
             .arg(place.config_file(&settings(&place)))
             .arg("--state")

@@ -68,7 +68,7 @@ fn bombed_notes(name: &str, yaml: &str) -> String {
 }
 
 fn run(place: &Place, arguments: &[&str]) -> Value {
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(arguments)
         .arg("--config")
         .arg(place.config_file(&place.settings()))

@@ -38,7 +38,7 @@ impl JournalSetup {
     }
 
     fn notehost(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .args(arguments)
             .arg("--state")
             .arg(self.at("state"))
@@ -51,7 +51,7 @@ impl JournalSetup {
     /// The journal of a note that a killed process was about to make, and the vault's state folder.
     fn interrupted(&self) -> (PathBuf, PathBuf) {
         let notes = self.at("notes");
-        let killed = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let killed = Command::new(crate::support::program())
             .args(["call", "document", "create", "--path", "Deep/New"])
             .args(["--content", "x", "--allow", "rw", "--vault"])
             .arg(&notes)

@@ -150,7 +150,7 @@ impl LatencySetup {
         settings.http.session_idle_seconds = 15;
         let config = place.config_file(&settings);
         let token = |name: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+            let mut command = Command::new(crate::support::program());
             command.args([
                 "token",
                 "new",

@@ -25,7 +25,7 @@ fn place() -> Place {
 
 /// Runs the program on the state of a place until it exits.
 fn run(place: &Place, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_notehost"))
+    Command::new(crate::support::program())
         .args(arguments)
         .arg("--state")
         .arg(place.state())
@@ -339,7 +339,7 @@ fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     let text = String::from_utf8_lossy(&result.stderr).into_owned();
     assert!(text.contains("`--no-auth`"), "{text}");
     let with = |value: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(serve)
             .args(["127.0.0.1:0", "--state"])
@@ -424,7 +424,7 @@ fn state_files_are_private_and_notes_follow_the_umask() {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")])
-            .args([env!("CARGO_BIN_EXE_notehost"), "serve", "--no-auth"])
+            .args([crate::support::program(), "serve", "--no-auth"])
             .args(["--http", "127.0.0.1:0", "--config"])
             .arg(&config)
             .arg("--state")

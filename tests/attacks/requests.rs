@@ -21,7 +21,7 @@ fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server
     let mut settings = place.settings();
     change(&mut settings);
     let config = place.config_file(&settings);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command.args([
         "token",
         "new",
@@ -190,7 +190,7 @@ fn oversized_arguments_in_the_stateless_revision_get_an_error_reply() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let config = place.config_file(&place.settings());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command
         .args(["serve", "--config"])
         .arg(&config)
@@ -263,7 +263,7 @@ fn endless_registry_response_is_cut_off() {
         ("404 Not Found", "was not found"),
     ] {
         let (address, taken) = endless_registry(status);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command.args([
             "component",
             "add",

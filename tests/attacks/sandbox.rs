@@ -7,7 +7,7 @@ use crate::support::guests::guest;
 
 /// Whether Landlock is available, as reported by the program.
 fn is_available(place: &std::path::Path) -> bool {
-    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let doctor = Command::new(crate::support::program())
         .args(["doctor", "--json-output", "--state"])
         .arg(place.join("doctor"))
         .arg(place.join("notes"))

@@ -18,7 +18,7 @@ use crate::support::place::{Place, component};
 use crate::support::signer::Signer;
 
 fn program(place: &Place, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("NOTEHOST_") {
             command.env_remove(name);
@@ -356,7 +356,7 @@ fn components_keys_and_config_inside_a_vault_are_rejected() {
     assert!(problem.contains("is inside the vault `main`"), "{problem}");
 
     // A config that note tools could write where the next command looks for one.
-    let mut bare = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut bare = Command::new(crate::support::program());
     let output = bare
         .args(["call", "document", "list", "--vault"])
         .arg(&vault)

@@ -38,7 +38,7 @@ fn call(
     if !place.join(state).exists() {
         share_compiled_code(&place.join(state));
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command.args(["call"]).args(arguments).arg("--config");
     command
         .arg(config(place, notes))
@@ -60,7 +60,7 @@ fn second_process_with_another_state_folder_is_locked_out() {
         !place.path().join("a/.notehost").exists(),
         "a vault that was only read shows no trace"
     );
-    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let doctor = Command::new(crate::support::program())
         .args(["doctor", "--json-output", "--config"])
         .arg(config(place.path(), "a"))
         .arg("--state")
@@ -133,7 +133,7 @@ fn a_question_about_one_folder_is_not_seen_or_decided_in_another() {
         said(&refused).contains("confirmation_required"),
         "{refused:?}"
     );
-    let listed = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let listed = Command::new(crate::support::program())
         .args(["approval", "list", "--state"])
         .arg(place.path().join("state"))
         .output()

@@ -35,7 +35,7 @@ fn server() -> (Place, PathBuf, Client) {
 /// New, test, load into a running server, call, break, fix, hot-swap. Returns the project.
 fn cycle(kind: &Kind) -> PathBuf {
     let folder = bench(&format!("cycle-{}", kind.language));
-    let mut new = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    let mut new = author(crate::support::program(), &folder);
     succeed(new.args(["component", "new", "tally", "--lang", kind.language]));
     let project = folder.join("tally");
     succeed(author(kind.tests[0], &project).args(&kind.tests[1..]));
@@ -59,7 +59,7 @@ fn cycle(kind: &Kind) -> PathBuf {
         dev.output()
     );
     // The admin grants its permissions.
-    let mut grant = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    let mut grant = author(crate::support::program(), &folder);
     grant.args(["component", "grant", "tally"]);
     grant.args(["--read", "**", "--write", "**"]);
     succeed(

@@ -23,7 +23,7 @@ pub(super) struct Dev {
 impl Dev {
     /// Starts it in a project's folder, with more arguments and variables.
     pub(super) fn start(project: &Path, arguments: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
-        let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
+        let mut command = author(crate::support::program(), project);
         let mut program = command
             .args(["component", "dev", "."])
             .args(arguments)

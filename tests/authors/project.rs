@@ -4,7 +4,7 @@ use super::tools::{author, bench, succeed};
 use crate::support::repository;
 
 fn new(arguments: &[&str], folder: &std::path::Path) -> (Option<i32>, String) {
-    let mut command = author(env!("CARGO_BIN_EXE_notehost"), folder);
+    let mut command = author(crate::support::program(), folder);
     let result = command
         .args(["component", "new"])
         .args(arguments)
@@ -58,7 +58,7 @@ fn next_steps_are_printed_for_every_language() {
         ("javascript", "two", "npm test"),
         ("python", "three", "python3 -m unittest"),
     ] {
-        let mut command = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+        let mut command = author(crate::support::program(), &folder);
         let report = succeed(command.args(["component", "new", name, "--lang", language]));
         assert!(
             report.contains(step) && report.contains(&format!("cd ./{name}")),

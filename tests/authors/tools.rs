@@ -104,7 +104,7 @@ fn succeeds(command: &mut Command) -> bool {
 
 /// A command in an author's environment: the program, the compilers, and packages that are already fetched.
 pub(super) fn author(program: &str, folder: &Path) -> Command {
-    let own = Path::new(env!("CARGO_BIN_EXE_notehost"));
+    let own = Path::new(crate::support::program());
     let mut paths = vec![own.parent().expect("a folder").to_owned()];
     paths.extend(std::env::split_paths(
         &std::env::var_os("PATH").unwrap_or_default(),

@@ -26,7 +26,7 @@ fn is_installed(shell: &str) -> bool {
 fn shell(workspace: &Workspace, shell: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(shell);
     workspace.cleanly(&mut command);
-    let program = Path::new(env!("CARGO_BIN_EXE_notehost"));
+    let program = Path::new(crate::support::program());
     let folder = program.parent().expect("a folder").to_string_lossy();
     let path = std::env::var("PATH").unwrap_or_default();
     command

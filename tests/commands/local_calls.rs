@@ -36,7 +36,7 @@ fn call_works_with_a_limited_address_space() {
     let limited = r#"ulimit -v 60000000 && exec "$0" "$@""#;
     let mut shell = std::process::Command::new("sh");
     workspace.cleanly(&mut shell);
-    shell.args(["-c", limited, env!("CARGO_BIN_EXE_notehost")]);
+    shell.args(["-c", limited, crate::support::program()]);
     shell.args(["document", "read", "--path", "Work/Plan"]);
     shell.args(["--vault", &workspace.vault()]);
     let read = run(&mut shell, "").expect_success();

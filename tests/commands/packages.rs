@@ -27,7 +27,7 @@ fn package(workspace: &Workspace) -> PathBuf {
             "https://downloads.example/notehost/",
             "--binary",
         ])
-        .arg(env!("CARGO_BIN_EXE_notehost"))
+        .arg(crate::support::program())
         .arg("--out")
         .arg(&folder);
     run(&mut command, "").expect_success();
@@ -68,7 +68,7 @@ fn bundle_and_registry_entry_are_valid() {
     assert_eq!(program.unix_mode().map(|mode| mode & 0o777), Some(0o755));
     assert_eq!(
         program.size(),
-        std::fs::metadata(env!("CARGO_BIN_EXE_notehost"))
+        std::fs::metadata(crate::support::program())
             .expect("it")
             .len()
     );

@@ -61,7 +61,7 @@ async fn component_with_an_action_above_its_manifest_is_rejected() {
 
 /// Runs `notehost component pack`; returns its success and output.
 fn pack(arguments: &[&Path]) -> (bool, String, String) {
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(["component", "pack"])
         .args(arguments)
         .output()

@@ -56,7 +56,7 @@ fn start_with_variable(
     value: &str,
 ) -> Client {
     Client::spawn(
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .args(["serve", "--config"])
             .arg(config)
             .arg("--state")

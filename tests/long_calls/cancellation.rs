@@ -35,7 +35,7 @@ fn cancelled_call_over_stdio_changes_nothing() {
         let place = place_with_note();
         let before = place.snapshot();
         let mut client = Client::spawn(
-            std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+            std::process::Command::new(crate::support::program())
                 .args(["serve", "--config"])
                 .arg(config(&place))
                 .arg("--state")

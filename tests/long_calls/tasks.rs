@@ -161,7 +161,7 @@ fn tasks_of_other_callers_are_not_found() {
     let place = place_with_note();
     let config = place.config_file(&slow_settings(&place));
     let token = |name: &str| {
-        let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let made = std::process::Command::new(crate::support::program())
             .args(["token", "new", "--name", name, "--scopes", "read,write"])
             .arg("--config")
             .arg(&config)

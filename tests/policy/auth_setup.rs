@@ -55,7 +55,7 @@ pub(super) fn run(place: &Place, arguments: &[&str]) -> RunResult {
     if !config.exists() {
         place.config_file(&place.settings());
     }
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(arguments)
         .arg("--config")
         .arg(config)

@@ -35,7 +35,7 @@ fn stdio(place: &Place) -> Client {
 /// The program before the handshake.
 fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        std::process::Command::new(crate::support::program())
             .args(["serve", "--config"])
             .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
@@ -357,7 +357,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
         let opened = std::fs::File::options().read(true).write(true).open(&name);
         std::process::Stdio::from(opened.expect("the other end"))
     };
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let mut program = std::process::Command::new(crate::support::program())
         .args([
             "call",
             "document",
@@ -409,7 +409,7 @@ fn terminal_call_asks_for_confirmation() {
 #[test]
 fn script_is_not_asked_and_can_pass_yes() {
     let call = |place: &Place, arguments: &[&str]| {
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        std::process::Command::new(crate::support::program())
             .args(["call", "document", "remove", "--paths", "Work/Plan"])
             .args(arguments)
             .arg("--config")

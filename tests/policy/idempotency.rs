@@ -81,7 +81,7 @@ fn crash_between_commit_and_reply_keeps_the_key() {
         let place = place_with_notes();
         let config = place.config_file(&place.settings());
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .args(["serve", "--config"])
                 .arg(&config)
                 .arg("--state")

@@ -63,7 +63,7 @@ impl PermissionSetup {
     }
 
     fn run(&self, arguments: &[&str]) -> RunResult {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
                 command.env_remove(name);
@@ -243,7 +243,7 @@ fn missing_config_is_created() {
     let home = place.root().join("home");
     std::fs::create_dir(&home).expect("a folder");
     let set = |config: Option<&Path>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["permission", "set", "Work", "rw"])
             .env_clear()

@@ -63,7 +63,7 @@ impl ReloadSetup {
         let place = place_with_notes();
         let settings = place.settings();
         let config = place.config_file(&settings);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["serve", "--config"])
             .arg(&config)
@@ -276,7 +276,7 @@ fn invalid_config_edit_is_ignored_and_logged() {
             break;
         }
         assert_eq!(setup.code("document.append", append()), None, "{expected}");
-        let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let doctor = Command::new(crate::support::program())
             .args(["doctor", "--config"])
             .arg(&setup.config)
             .arg("--state")
@@ -333,7 +333,7 @@ fn kill_switch_command_reaches_an_http_server() {
     let server = crate::support::http::Server::start(&config, &place.state());
     let mut client = HttpClient::stateless(server.address());
     let switch = |word: &str| {
-        let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let result = Command::new(crate::support::program())
             .args(["permission", "read-only", word, "--config"])
             .arg(&config)
             .arg("--state")

@@ -18,7 +18,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The program with the config and the state of a place, without this machine's settings.
 pub(super) fn program(place: &Place, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     for (name, _) in std::env::vars().filter(|(name, _)| {
         name.starts_with("NOTEHOST_") || name.starts_with("XDG_") || name.starts_with("OTEL_")
     }) {

@@ -212,7 +212,7 @@ fn each_subscriber_gets_only_visible_changes() {
     let place = place_with_diary();
     let config = place.config_file(&place.settings());
     let token = |name: &str, arguments: &[&str]| {
-        let made = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let made = std::process::Command::new(crate::support::program())
             .args(["token", "new", "--name", name, "--scopes", "read,write"])
             .args(arguments)
             .arg("--config")

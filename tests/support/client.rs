@@ -30,7 +30,7 @@ impl Client {
     /// Starts the program with a config and a state folder, and does the handshake.
     pub(crate) fn start(config: &Path, state: &Path) -> Client {
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .arg("serve")
                 .arg("--config")
                 .arg(config)

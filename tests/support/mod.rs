@@ -13,6 +13,13 @@ pub(crate) mod web_server;
 
 use std::path::PathBuf;
 
+/// The path of the built program. The components that it loads are built before it is started for the first time: it would
+/// do that itself, while its client waits.
+pub(crate) fn program() -> &'static str {
+    notehost::embedded::prepare().expect("the components are built");
+    env!("CARGO_BIN_EXE_notehost")
+}
+
 /// The root of the repository.
 pub(crate) fn repository() -> PathBuf {
     let host = PathBuf::from(env!("CARGO_MANIFEST_DIR"));

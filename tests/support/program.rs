@@ -36,7 +36,7 @@ impl Server {
         state: &Path,
         prepare: impl FnOnce(&mut Command),
     ) -> Server {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["serve", "--http", address, "--config"])
             .arg(config)

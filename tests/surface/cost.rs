@@ -8,7 +8,7 @@ use super::{SURFACES, name, tools};
 use crate::support::place::Place;
 
 fn cost(place: &Place, arguments: &[&str]) -> Value {
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(["tools", "--cost", "--json-output"])
         .args(arguments)
         .arg("--state")

@@ -102,7 +102,7 @@ fn text_only_clients_get_the_full_text() {
     let place = place_with_notes();
     let serving = |name: &str, place: &Place, config: &std::path::Path| {
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .args(["serve", "--config"])
                 .arg(config)
                 .arg("--state")

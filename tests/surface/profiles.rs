@@ -71,7 +71,7 @@ fn surface_of_a_caller_follows_config_changes() {
 
 /// Creates a token on the command line.
 fn token(place: &Place, config: &Path, name: &str) -> String {
-    let result = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(["token", "new", "--name", name, "--config"])
         .arg(config)
         .arg("--state")
@@ -119,7 +119,7 @@ fn each_caller_sees_its_own_surface() {
 fn config_show_names_the_source_of_a_surface() {
     let place = Place::new();
     let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
-    let shown = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let shown = Command::new(crate::support::program())
         .args(["config", "show", "--json-output", "--config"])
         .arg(&config)
         .output()

@@ -104,7 +104,7 @@ fn inspector_lists_and_calls_tools() {
     let (vault, state) = (place.vault(), place.state());
     let (vault, state) = (vault.to_string_lossy(), state.to_string_lossy());
     check(&[
-        env!("CARGO_BIN_EXE_notehost"),
+        crate::support::program(),
         "serve",
         &vault,
         "--state",

@@ -282,7 +282,7 @@ async fn owner(host: &Host, action: &str, arguments: Value) -> Value {
 
 fn serve(place: &Place, config: &Path, caller: CallerKind) -> Wire {
     let log = std::fs::File::create(log_file(place)).expect("a log");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command
         .args(["serve", "--log", "debug", "--config"])
         .arg(config)

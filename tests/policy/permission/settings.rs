@@ -60,7 +60,7 @@ fn contradictory_config_is_reported_with_its_line() {
 fn secrets_are_never_shown() {
     let setup = PermissionSetup::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
     let show = |secret: Option<&str>, word: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["config", word, "--config"])
             .arg(&setup.config);
