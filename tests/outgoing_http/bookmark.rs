@@ -99,12 +99,12 @@ async fn failed_fetch_changes_nothing_and_reports_the_reason() {
         ),
         (setup.server.url("/large?200000"), "too_large", "too large"),
         (setup.server.url("/flood?200000"), "too_large", "too large"),
-        (setup.server.url("/silent"), "unavailable", "took too long"),
+        (setup.server.url("/silent"), "unavailable", "timed out"),
         (setup.server.url("/nothing"), "unavailable", "status 404"),
         (
             "mailto:ana@example.com".into(),
             "validation_error",
-            "no address",
+            "is not a web URL",
         ),
     ] {
         let error = setup.add(&url).await.expect_err(&url);

@@ -86,7 +86,10 @@ fn invalid_token_options_are_rejected() {
             ],
             "twice",
         ),
-        (&["--name", "x", "--vault", "other"], "no vault `other`"),
+        (
+            &["--name", "x", "--vault", "other"],
+            "unknown vault `other`",
+        ),
         (&["--name", "x", "--ttl", "soon"], "invalid duration"),
         (&[], "--name"),
     ] {
