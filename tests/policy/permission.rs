@@ -406,7 +406,7 @@ fn explanation_names_the_deciding_line() {
     assert_eq!(
         report["sentence"],
         "`stdio` may not use `document.append` at `Work/Contracts/A.md`, which needs `rw`: the rule for \
-         `Work/Contracts/**` (`permissions.rules[0]`) says `r`"
+         `Work/Contracts/**` (`permissions.rules[0]`) allows `r`"
     );
 
     assert_eq!(setup.run(&["permission", "read-only", "on"]).code, Some(0));

@@ -111,7 +111,7 @@ impl Action for Whoami {
     }
 }
 
-/// Current time, date and day of the week where the owner of the notes lives.
+/// Current time: date and day of the week where the owner of the notes lives.
 ///
 /// Example: `{"format": "dddd, D MMMM YYYY"}`
 #[args]

@@ -3,9 +3,10 @@
 
 /// Words that start a clause: after a comma before one of them the text may be cut. Before others the comma may belong
 /// to a list.
-const CLAUSE_STARTS: [&str; 24] = [
+const CLAUSE_STARTS: [&str; 26] = [
     "all", "also", "and", "as", "at", "before", "below", "but", "each", "in", "it", "its",
-    "latest", "made", "of", "or", "out", "so", "the", "then", "through", "to", "where", "with",
+    "latest", "made", "most", "newest", "of", "or", "out", "so", "the", "then", "through", "to",
+    "where", "with",
 ];
 
 /// How many extra bytes may be used to complete a clause.
