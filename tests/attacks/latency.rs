@@ -196,7 +196,6 @@ impl LatencySetup {
 
     /// What the victim notices of an attack, and what the attacker is answered.
     fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Replies) {
-        let message = attack.message(&self.server, &self.mallory);
         let is_over = AtomicBool::new(false);
         let (rounds, kept) = (
             AtomicUsize::new(0),
@@ -205,6 +204,8 @@ impl LatencySetup {
         let noticed = std::thread::scope(|scope| {
             for _ in 0..attack.threads {
                 scope.spawn(|| {
+                    // Each thread has a session of its own: two requests with one id in a session are the client's mistake.
+                    let message = attack.message(&self.server, &self.mallory);
                     while !is_over.load(Ordering::Relaxed) {
                         let answer = attacks(&self.server, attack.way, &message, &is_over);
                         kept.lock().expect("no panic").add(answer);
