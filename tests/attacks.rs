@@ -1,17 +1,20 @@
-//! Attacks on the promise, each through the built program: what a hostile vault, caller, client or neighbour on the same
-//! machine tries, and what it gets.
+//! Attacks on the security guarantees, each through the built program: what a hostile vault, caller, client or other
+//! local user tries, and how it is stopped.
 //!
-//! `journals`: a vault that brings its own journals. `writers`: two processes on one vault. `approvals`: a program that
-//! wants to answer for a person. `privacy`: other users of the machine, untrusted files and listeners. `content`: notes
-//! and questions that are expensive to process. `requests`: requests that are expensive to receive. `latency`: what
-//! another caller notices of all of them. `sandbox`: what the operating system stops when everything else failed.
+//! `journals`: a vault that contains forged journals. `writers`: two processes on one vault. `approvals`: a program
+//! that tries to approve in place of a person. `privacy`: other users of the machine, untrusted files and listeners.
+//! `deciding`: an admin token that decides, or widens, without a person.
+//! `content`: notes and queries that are expensive to process. `requests`: requests that are expensive to receive.
+//! `latency`: the effect of all of them on other callers. `sandbox`: what the operating system's sandbox blocks when
+//! everything else fails.
 
 mod approvals;
 mod content;
+mod deciding;
 mod journals;
 mod latency;
 mod privacy;
 mod requests;
 mod sandbox;
-mod trusting;
+mod trust;
 mod writers;

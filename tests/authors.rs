@@ -1,8 +1,8 @@
-//! What authors of domains meet: a new project in each language that builds, passes its tests and swaps into a server; the
-//! examples in JavaScript and Python; the guide, every command of it; the reference.
+//! Workflows of domain authors: a new project in each language that builds, passes its tests and is hot-swapped into a
+//! server; the examples in JavaScript and Python; every command of the guide; the reference.
 //!
-//! What npm and pip fetch lies in `target/authors`, once for all tests. Where node or python is missing the tests of that
-//! language say `skipped:`.
+//! Packages from npm and pip are stored in `target/authors`, once for all tests. Where node or python is missing, the
+//! tests of that language print `skipped:`.
 
 mod cycle;
 mod dev;

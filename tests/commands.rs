@@ -1,14 +1,13 @@
-//! The command line as people have it: servers elsewhere, profiles, clients that are connected, shells that complete, a
-//! doctor that finds what is wrong, pages and packages. Every test runs the built program, most of them in a home of their
-//! own.
+//! The command line in a user's environment: remote servers, profiles, client configs, shell completion, the doctor,
+//! man pages and packages. Every test runs the built program, most of them with a separate home folder.
 
-mod calling;
+mod client_configs;
 mod completion;
-mod connecting;
 mod doctor;
-mod elsewhere;
+mod local_calls;
 mod packages;
 mod profiles;
+mod remote_calls;
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -21,49 +20,52 @@ use serde_json::Value;
 use crate::support::http::Server;
 use crate::support::place::Place;
 
-/// What `Work/Plan.md` says.
+/// The content of `Work/Plan.md`.
 const PLAN: &str = "# Plan\n\nbuy milk\n";
 
-/// Somebody with some notes and a home.
-struct Desk {
+/// A user with some notes and a home folder.
+struct Workspace {
     place: Place,
 }
 
-/// How a run of the program ended.
+/// The result of running the program.
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
-    /// The only document on stdout.
+impl RunResult {
+    /// The single JSON document on stdout.
     #[track_caller]
     fn json(&self) -> Value {
         serde_json::from_str(&self.output)
             .unwrap_or_else(|_| panic!("no JSON on stdout: {self:#?}"))
     }
 
-    /// It went well.
+    /// Asserts success.
     #[track_caller]
-    fn well(self) -> Ended {
+    fn expect_success(self) -> RunResult {
         assert_eq!(self.code, Some(0), "{self:#?}");
         self
     }
 
-    /// It ended with this code, and told this.
+    /// Asserts this exit code and this text on stderr.
     #[track_caller]
-    fn failed(self, code: i32, told: &str) -> Ended {
+    fn expect_failure(self, code: i32, expected: &str) -> RunResult {
         assert_eq!(self.code, Some(code), "{self:#?}");
-        assert!(self.errors.contains(told), "{told} is not in {self:#?}");
+        assert!(
+            self.errors.contains(expected),
+            "{expected} is not in {self:#?}"
+        );
         self
     }
 }
 
-impl Desk {
-    /// A vault with some notes, and nothing else.
-    fn new() -> Desk {
+impl Workspace {
+    /// A vault with some notes.
+    fn new() -> Workspace {
         let place = Place::new();
         place.write("Work/Plan.md", PLAN);
         place.write("Work/My list (1).md", "# List\n");
@@ -71,23 +73,23 @@ impl Desk {
         place.write("Diary/Monday.md", "It rained.\n");
         place.write("Top.md", "top\n");
         place.write(".obsidian/app.json", "{}");
-        Desk { place }
+        Workspace { place }
     }
 
-    /// The home folder, which also has the vault and the state in it.
+    /// The home folder, which also contains the vault and the state.
     fn home(&self) -> PathBuf {
         self.place.root().to_owned()
     }
 
-    /// The program, with nothing of this machine's settings.
-    fn program(&self, words: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    /// The program, without this machine's settings.
+    fn program(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(crate::support::program());
         self.cleanly(&mut command);
-        command.args(words);
+        command.args(arguments);
         command
     }
 
-    /// Leave nothing of this machine's settings to a command.
+    /// Removes this machine's settings from a command's environment.
     fn cleanly(&self, command: &mut Command) {
         let ours = ["NOTEHOST_", "XDG_", "OTEL_"];
         let others = [
@@ -111,17 +113,17 @@ impl Desk {
             .current_dir(self.place.outside());
     }
 
-    /// Run the program with these words.
-    fn run(&self, words: &[&str]) -> Ended {
-        run(&mut self.program(words), "")
+    /// Runs the program with these arguments.
+    fn run(&self, arguments: &[&str]) -> RunResult {
+        run(&mut self.program(arguments), "")
     }
 
-    /// Run the program with these words and this input.
-    fn run_with(&self, words: &[&str], input: &str) -> Ended {
-        run(&mut self.program(words), input)
+    /// Runs the program with these arguments and this input.
+    fn run_with(&self, arguments: &[&str], input: &str) -> RunResult {
+        run(&mut self.program(arguments), input)
     }
 
-    /// A server with these settings, whose state is not that of the command line. It requires no token.
+    /// A server with these settings and its own state folder. It requires no token.
     fn serve(&self, change: impl FnOnce(&mut Settings)) -> Server {
         let mut settings = self.place.settings();
         change(&mut settings);
@@ -129,7 +131,7 @@ impl Desk {
         Server::start(&config, &self.server_state())
     }
 
-    /// The same, where a token is required.
+    /// The same, with required tokens.
     fn serve_authenticated(&self) -> Server {
         let config = self.place.config_file(&self.place.settings());
         Server::start_authenticated(&config, &self.server_state())
@@ -151,25 +153,28 @@ impl Desk {
         self.token_with(name, scopes, &[])
     }
 
-    /// A new token for the server, made with more flags.
+    /// A new token for the server, created with more flags.
     fn token_with(&self, name: &str, scopes: &str, more: &[&str]) -> String {
         let state = self.server_state();
         let state = state.to_string_lossy();
-        let words = [
+        let arguments = [
             "token", "new", "--name", name, "--scopes", scopes, "--state", &state,
         ];
-        let told = self.run(&[&words, more].concat()).well().json();
-        told["token"].as_str().expect("a token").to_owned()
+        let report = self
+            .run(&[&arguments, more].concat())
+            .expect_success()
+            .json();
+        report["token"].as_str().expect("a token").to_owned()
     }
 
-    /// The path of the vault, as a word.
+    /// The path of the vault, as an argument.
     fn vault(&self) -> String {
         self.place.vault().to_string_lossy().into_owned()
     }
 }
 
-/// Run a command with this input until it ends.
-fn run(command: &mut Command, input: &str) -> Ended {
+/// Runs a command with this input until it exits.
+fn run(command: &mut Command, input: &str) -> RunResult {
     let mut running = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -178,18 +183,18 @@ fn run(command: &mut Command, input: &str) -> Ended {
         .expect("the program starts");
     let mut pipe = running.stdin.take().expect("its stdin is ours");
     let input = input.as_bytes().to_owned();
-    // A program that reads nothing may be gone before everything is written.
+    // A program that reads nothing may exit before everything is written.
     let writing = std::thread::spawn(move || drop(pipe.write_all(&input)));
-    let ended = running.wait_with_output().expect("the program ends");
+    let result = running.wait_with_output().expect("the program ends");
     writing.join().expect("no panic");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text on stdout"),
-        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text on stdout"),
+        errors: String::from_utf8(result.stderr).expect("text on stderr"),
     }
 }
 
-/// Run a command at a terminal; when `prompt` is seen this is typed. What was shown comes back.
+/// Runs a command at a pseudoterminal; types `types` after `prompt` appears. Returns the terminal output.
 pub(crate) fn at_a_terminal(
     command: &mut Command,
     prompt: &str,
@@ -211,7 +216,7 @@ pub(crate) fn at_a_terminal(
         .stderr(screen())
         .spawn()
         .expect("the program starts");
-    // Our own copies of the other end would keep it open.
+    // Our copies of the other end would keep it open.
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -219,7 +224,7 @@ pub(crate) fn at_a_terminal(
     let mut keyboard = std::fs::File::from(keyboard);
     let (mut shown, mut typed) = (String::new(), false);
     let mut buffer = [0; 4096];
-    // Reading fails when the program has closed the other end.
+    // Reading fails when the program closes the other end.
     while let Ok(length @ 1..) = keyboard.read(&mut buffer) {
         shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
         if !typed && !prompt.is_empty() && shown.contains(prompt) {
@@ -232,10 +237,10 @@ pub(crate) fn at_a_terminal(
     (program.wait().expect("it ends").code(), shown)
 }
 
-/// Say that a test could not be made, unless everything must be there.
+/// Reports a skipped test, or fails if the variable requires it.
 fn skip(what: &str, required_by: &str) {
     let is_required = std::env::var_os(required_by).is_some_and(|value| value == "1");
     assert!(!is_required, "{what}");
-    // Not with `eprintln!`, which nobody sees of a test that passes.
+    // Not `eprintln!`, whose output is hidden for passing tests.
     let _ = writeln!(std::io::stderr(), "skipped: {what}");
 }

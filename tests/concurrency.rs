@@ -1,9 +1,9 @@
-//! One note, four clients and an editor, all at once over the built program: nothing is lost and nothing doubled.
+//! One note, four clients and an editor, all at once on the built program: no update is lost or applied twice.
 //!
-//! Each client appends lines to the note and counts in a line of its own section. The editor does what Obsidian does:
-//! reads the note, writes a new one beside it, and renames that over. It is a careful one: it looks at what it
-//! replaced, and puts back at its next edit what it had not seen. Until then a client finds its counter where it was a
-//! moment ago, and waits.
+//! Each client appends lines to the note and increments a counter in its own section. The editor works like Obsidian:
+//! it reads the note, writes a new file beside it, and renames that over the note. It merges: it compares what it
+//! replaced, and adds at its next edit what it had not read. Until then a client finds an old value of its counter, and
+//! waits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -22,13 +22,13 @@ use crate::support::place::Place;
 const NOTE: &str = "Work/Log.md";
 const CLIENTS: usize = 4;
 const LINES: usize = 500;
-/// A client counts up once in so many lines.
+/// A client increments its counter once per this many lines.
 const LINES_PER_COUNT: usize = 10;
-/// How long a client waits for the editor to put back what it wrote over.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Maximum time for the editor to restore what it overwrote.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 #[test]
-fn nothing_is_lost_and_nothing_doubled() {
+fn concurrent_writers_lose_and_duplicate_nothing() {
     let place = Place::new();
     let sections =
         (0..CLIENTS).map(|client| format!("## Client {client}\n\n{}\n\n", counter(client, 0)));
@@ -49,14 +49,14 @@ fn nothing_is_lost_and_nothing_doubled() {
                 scope.spawn(move || write_as_client(number, address))
             })
             .collect();
-        let ended: Vec<_> = clients
+        let result: Vec<_> = clients
             .into_iter()
             .map(thread::ScopedJoinHandle::join)
             .collect();
-        // The editor must stop also where a client failed, or the scope never ends.
+        // The editor must also stop if a client fails, or the scope never ends.
         is_over.store(true, Ordering::SeqCst);
-        let edits = editor.join().expect("the editor goes on to the end");
-        assert!(ended.iter().all(Result::is_ok), "a client failed");
+        let edits = editor.join().expect("the editor does not panic");
+        assert!(result.iter().all(Result::is_ok), "a client failed");
         edits
     });
 
@@ -79,7 +79,7 @@ fn nothing_is_lost_and_nothing_doubled() {
         .map(|(line, times)| format!("`{line}` is there {times} times"))
         .collect();
     assert!(wrong.is_empty(), "after {edits} edits: {wrong:#?}");
-    assert!(found.is_empty(), "nobody wrote this: {found:#?}");
+    assert!(found.is_empty(), "unexpected lines: {found:#?}");
     assert!(edits >= 100, "the editor wrote {edits} times only");
 }
 
@@ -95,7 +95,7 @@ fn counter(client: usize, count: usize) -> String {
     format!("counter of client {client}: {count}")
 }
 
-/// Half of the clients speak each era.
+/// Half of the clients use sessions, the other half is stateless.
 fn write_as_client(number: usize, address: &str) {
     let mut client = match number % 2 {
         0 => HttpClient::stateless(address),
@@ -103,17 +103,17 @@ fn write_as_client(number: usize, address: &str) {
     };
     for line in 0..LINES {
         let text = format!("{}\n", client_line(number, line));
-        insist(
+        retry_until_success(
             &mut client,
             "document.append",
             json!({"path": NOTE, "text": text}),
         );
         if (line + 1) % LINES_PER_COUNT == 0 {
             let count = line / LINES_PER_COUNT;
-            // With its line's end, or 1 would also be the beginning of 10.
+            // Including the line feed, because 1 is a prefix of 10.
             let old = format!("{}\n", counter(number, count));
             let new = format!("{}\n", counter(number, count + 1));
-            insist(
+            retry_until_success(
                 &mut client,
                 "document.edit",
                 json!({"path": NOTE, "edits": [{"old": old, "new": new}]}),
@@ -122,8 +122,8 @@ fn write_as_client(number: usize, address: &str) {
     }
 }
 
-/// Call until it lands. A refusal changes nothing, so that calling again doubles nothing.
-fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
+/// Repeats a call until it succeeds. A rejected call changes nothing, so repeating it does not duplicate anything.
+fn retry_until_success(client: &mut HttpClient, action: &str, arguments: Value) {
     let began = Instant::now();
     loop {
         let result = client.call(action, arguments.clone());
@@ -132,14 +132,14 @@ fn insist(client: &mut HttpClient, action: &str, arguments: Value) {
         };
         let is_passing = code == "conflict" || (action == "document.edit" && code == "not_found");
         assert!(
-            is_passing && began.elapsed() < PATIENCE,
+            is_passing && began.elapsed() < TIMEOUT,
             "{action} {arguments}: {result}"
         );
         thread::sleep(Duration::from_millis(5));
     }
 }
 
-/// Somebody with an editor.
+/// An editor that does not know about Notehost.
 struct Editor {
     note: PathBuf,
     fresh: PathBuf,
@@ -155,12 +155,12 @@ impl Editor {
         }
     }
 
-    /// Edit again and again; returns how often.
+    /// Edits repeatedly; returns the number of edits.
     fn edit_until(mut self, is_over: &AtomicBool) -> usize {
         let mut unseen = None;
         while !is_over.load(Ordering::SeqCst) || unseen.is_some() {
             unseen = self.edit(unseen);
-            // Somebody's fingers; but what was written over is put back at once.
+            // A pause between edits; overwritten text is restored at once.
             if unseen.is_none() {
                 thread::sleep(Duration::from_millis(50));
             }
@@ -168,11 +168,11 @@ impl Editor {
         self.edits
     }
 
-    /// Write one more line, with what an earlier edit wrote over; returns what this one did.
+    /// Adds one line, and the text that an earlier edit overwrote; returns the text that this edit overwrote.
     fn edit(&mut self, unseen: Option<String>) -> Option<String> {
         let read = fs::read_to_string(&self.note).expect("the note is there");
         let mut new = match &unseen {
-            Some(unseen) => merged(&read, unseen),
+            Some(unseen) => merge_notes(&read, unseen),
             None => read.clone(),
         };
         new.push_str(&format!("{}\n", editor_line(self.edits)));
@@ -185,18 +185,18 @@ impl Editor {
     }
 }
 
-/// The note with every line of `unseen` that it lacks, and each counter at the higher of both.
-fn merged(note: &str, unseen: &str) -> String {
+/// The note with every line of `unseen` that it lacks, and each counter at its maximum.
+fn merge_notes(note: &str, unseen: &str) -> String {
     let mut lines: Vec<&str> = note.lines().collect();
     let places: HashMap<&str, usize> = lines
         .iter()
         .enumerate()
-        .map(|(place, line)| (counted(line).0, place))
+        .map(|(place, line)| (split_counter(line).0, place))
         .collect();
     for line in unseen.lines().filter(|line| !line.is_empty()) {
-        let (name, count) = counted(line);
+        let (name, count) = split_counter(line);
         match places.get(name) {
-            Some(place) if counted(lines[*place]).1 < count => lines[*place] = line,
+            Some(place) if split_counter(lines[*place]).1 < count => lines[*place] = line,
             Some(_) => {}
             None => lines.push(line),
         }
@@ -204,8 +204,8 @@ fn merged(note: &str, unseen: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A line, split in what it counts and how far it has come; any other line counts nothing.
-fn counted(line: &str) -> (&str, usize) {
+/// Splits a line into the name of its counter and the value; other lines have the value 0.
+fn split_counter(line: &str) -> (&str, usize) {
     let parts = line.rsplit_once(": ");
     parts
         .and_then(|(name, count)| Some((name, count.parse().ok()?)))

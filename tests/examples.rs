@@ -1,13 +1,12 @@
-//! Every example that help shows is run: each on a fresh copy of the sample vault, through the real host. What an example
-//! needs before it can work is declared here, step by step; what has another value in every run (ids, handles, where a file
-//! lies) is put in its place.
+//! Runs every example of the help, each on a fresh copy of the sample vault, through the real host. The setup steps of
+//! an example are declared here; values that differ in every run (ids, handles, file locations) are substituted.
 
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use notehost::auth::Caller;
-use notehost::config::{Confirm, Given};
+use notehost::config::{Confirm, Overrides};
 use notehost::dispatch::{self, Host};
 use notehost::registry::{Domain, EMBEDDED, Registry};
 use serde_json::{Map, Value, json};
@@ -16,12 +15,12 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, ana, request};
 use crate::support::repository;
 
-/// One thing that is done before an example.
+/// A setup step of an example.
 struct Step {
-    /// `domain.action`; `bob: domain.action` is done by somebody else, and may be refused.
+    /// `domain.action`; `bob: domain.action` is called by another caller, and may fail.
     call: &'static str,
     arguments: Value,
-    /// What of the answer is kept, under which name.
+    /// A field of the reply to keep, with its name.
     keeps: Option<(&'static str, &'static str)>,
 }
 
@@ -33,7 +32,7 @@ fn step(call: &'static str, arguments: Value) -> Step {
     }
 }
 
-fn keeping(
+fn step_keeping(
     call: &'static str,
     arguments: Value,
     name: &'static str,
@@ -45,11 +44,11 @@ fn keeping(
     }
 }
 
-/// What must have happened before the examples of an action, and which of their arguments have another value in every run.
-fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
+/// The setup steps for the examples of an action, and the arguments whose values differ in every run.
+fn setup_steps(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
     let card = || {
         let arguments = json!({"path": "Coffee/Brewing flashcards"});
-        keeping("flashcard.list", arguments, "card", "/items/0/card")
+        step_keeping("flashcard.list", arguments, "card", "/items/0/card")
     };
     let is_card = vec![("card", "<card>")];
     let append = json!({"path": "Garden/Compost", "text": "Stirred it."});
@@ -62,12 +61,12 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         "document.restore" => (
             vec![
                 step("document.remove", json!({"paths": ["Garden/Compost"]})),
-                keeping("document.trash", json!({}), "id", "/items/0/trash_id"),
+                step_keeping("document.trash", json!({}), "id", "/items/0/trash_id"),
             ],
             vec![("trash_id", "<id>")],
         ),
         "document.diff" => (
-            vec![keeping("document.append", append, "id", "/change")],
+            vec![step_keeping("document.append", append, "id", "/change")],
             vec![("version", "<id>")],
         ),
         "document.undo" => (vec![step("document.append", append)], vec![]),
@@ -97,18 +96,18 @@ fn prepared(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         "admin.approve" | "admin.deny" => {
             let remove = json!({"paths": ["Garden/Compost"]});
             let pointer = "/error/details/approval";
-            let asked = keeping("bob: document.remove", remove, "id", pointer);
-            (vec![asked], vec![("id", "<id>")])
+            let pending = step_keeping("bob: document.remove", remove, "id", pointer);
+            (vec![pending], vec![("id", "<id>")])
         }
         _ => (vec![], vec![]),
     }
 }
 
-/// Values by the names that steps gave them.
-struct Kept(Map<String, Value>);
+/// The kept values, by name.
+struct KeptValues(Map<String, Value>);
 
-impl Kept {
-    /// Arguments in which names in `<…>` are what they stand for.
+impl KeptValues {
+    /// Replaces names in `<…>` in the arguments by their values.
     fn filled(&self, arguments: &Value) -> Value {
         let Value::Object(arguments) = arguments else {
             panic!("arguments are an object");
@@ -126,7 +125,7 @@ impl Kept {
     }
 }
 
-/// The demo's notes, and beside them what it has none of: a database, pictures, a template.
+/// The demo's notes, plus kinds that it lacks: a database, images, a template.
 fn sample() -> Place {
     let place = Place::new();
     for folder in ["host/demo", "tests/fixtures/examples"] {
@@ -147,20 +146,20 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A host on a fresh copy, which has a config to change.
+/// A host on a fresh copy, with a config file.
 async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     let mut settings = place.settings();
     settings.confirm = confirm;
-    let given = Given {
+    let options = Overrides {
         config: Some(place.config_file(&settings)),
         state: Some(place.state()),
-        ..Given::default()
+        ..Overrides::default()
     };
-    let loaded = notehost::config::load(given, &|_| None).expect("settings");
+    let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     host.watch(source);
-    // Some actions need all of the index, and a busy machine may take longer for it than a call may.
+    // Some actions need the complete index, and on a busy machine it may take longer than a call may.
     for (_, index) in host.indexes() {
         index.start();
         assert!(index.wait(None), "the index is built");
@@ -168,7 +167,7 @@ async fn host(place: &Place, confirm: Confirm) -> Arc<Host> {
     host
 }
 
-/// Runs one example; what it answers if it fails.
+/// Runs one example; returns the error if it fails.
 async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
     let place = sample();
     let confirm = match name {
@@ -176,8 +175,8 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         _ => Confirm::Never,
     };
     let host = host(&place, confirm).await;
-    let mut kept = Kept(Map::new());
-    let (steps, replaced) = prepared(name);
+    let mut kept = KeptValues(Map::new());
+    let (steps, replaced) = setup_steps(name);
     if name.starts_with("admin.") {
         for (name, file) in [("one", "steady_one"), ("two", "steady_two")] {
             let file = guest(file).to_string_lossy().into_owned();
@@ -189,8 +188,8 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
             Some(call) => (Caller::command_line(Some("bob")), call),
             None => (ana(), step.call),
         };
-        let asked = request(call, kept.filled(&step.arguments));
-        let answer = match dispatch::call(&host, &who, asked).await {
+        let call_request = request(call, kept.filled(&step.arguments));
+        let answer = match dispatch::call(&host, &who, call_request).await {
             Ok(reply) => reply.structured,
             Err(error) if who.name() == "bob" => error.to_json(),
             Err(error) => return Err(format!("before it, `{call}`: {error}")),
@@ -208,15 +207,15 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let before = arguments.insert(field.to_owned(), value);
         assert!(before.is_some(), "{name} has no `{field}` in its example");
     }
-    let asked = request(name, Value::Object(arguments));
-    let answer = dispatch::call(&host, &ana(), asked).await;
+    let call_request = request(name, Value::Object(arguments));
+    let answer = dispatch::call(&host, &ana(), call_request).await;
     answer.map(|_| ()).map_err(|error| {
         let hint = error.hint.clone().unwrap_or_default();
         format!("{}: {error} {hint}", error.code)
     })
 }
 
-/// What is loaded, as callers meet it.
+/// A loaded domain, as callers see it.
 async fn domain(name: &str) -> Arc<Domain> {
     let place = Place::new();
     let host = place.host(place.settings()).await;
@@ -228,7 +227,7 @@ async fn domain(name: &str) -> Arc<Domain> {
         .clone()
 }
 
-/// Runs every example of a domain. Each action has one at least.
+/// Runs every example of a domain. Every action has at least one.
 async fn every_example_of(name: &str) {
     let domain = domain(name).await;
     let mut failed = Vec::new();
@@ -278,18 +277,18 @@ domains! {
 }
 
 #[test]
-fn no_domain_is_left_out() {
+fn every_domain_is_covered() {
     for embedded in EMBEDDED {
         assert!(RUN.contains(&embedded.name), "{}", embedded.name);
     }
 }
 
-/// The program's words on a sample vault.
-fn told(words: &[&str]) -> (String, String) {
+/// The program's output and errors on a sample vault.
+fn run_program(arguments: &[&str]) -> (String, String) {
     let place = sample();
     let config = place.config_file(&place.settings());
-    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+    let result = std::process::Command::new(crate::support::program())
+        .args(arguments)
         .arg("--config")
         .arg(config)
         .arg("--state")
@@ -297,19 +296,22 @@ fn told(words: &[&str]) -> (String, String) {
         .output()
         .expect("the program runs");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (text(ended.stdout), text(ended.stderr))
+    (text(result.stdout), text(result.stderr))
 }
 
 #[test]
-fn on_the_command_line_they_are_commands() {
+fn command_line_help_shows_examples_as_commands() {
     let command = "notehost call document read --vault ~/notes --path Garden/Compost";
-    let (help, _) = told(&["help", "document", "read"]);
+    let (help, _) = run_program(&["help", "document", "read"]);
     assert!(help.contains(&format!("  {command}\n")), "{help}");
     let section = format!("  # a section\n  {command} --section 'When it smells'\n");
     assert!(help.contains(&section), "{help}");
-    assert!(!help.contains("Example"), "{help}");
+    assert!(
+        !help.contains("Example:") && !help.contains("Example ("),
+        "{help}"
+    );
 
-    let (_, refused) = told(&["call", "document", "read", "--json", "{}"]);
+    let (_, refused) = run_program(&["call", "document", "read", "--json", "{}"]);
     assert!(refused.contains("`--path` is missing"), "{refused}");
     assert!(
         refused.contains(&format!("for example `{command}`")),

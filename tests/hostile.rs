@@ -1,14 +1,14 @@
-//! Enemies: the guests of `tests/guests`, set on a real host. Whatever they do ends in an error of the right kind,
-//! changes nothing in the vault or outside of it, and leaves other callers alone.
+//! The hostile guests of `tests/guests` on a real host. Whatever they do ends in an error of the right kind, changes
+//! nothing in the vault or outside of it, and does not affect other callers.
 //!
-//! `limits`: using up what a call is given. `reach`: reaching for what it was not given. `answers`: answering
-//! nonsense. `crowd`: a hundred at once, and callers who give up. `load`: components that must not be let in.
+//! `limits`: resource exhaustion. `access`: access beyond the grant. `replies`: invalid replies. `concurrent_guests`: a
+//! hundred guests at once, and cancelled calls. `loading`: components that must not be loaded.
 
-mod answers;
-mod crowd;
+mod access;
+mod concurrent_guests;
 mod limits;
-mod load;
-mod reach;
+mod loading;
+mod replies;
 
 use std::sync::Arc;
 
@@ -21,34 +21,34 @@ use crate::support::guests::guest;
 use crate::support::place::{Place, call, component};
 use crate::support::snapshot::Snapshot;
 
-/// Words that stand only where the enemy may not look.
+/// Words that occur only where the guest has no access.
 const SECRETS: [&str; 3] = ["xyzzy", "plugh", "frotz"];
 
-/// A vault worth attacking, with the enemy let in.
-struct Arena {
+/// A vault with secrets, and a host with the hostile guest loaded.
+struct AttackSetup {
     place: Place,
     host: Arc<Host>,
     before: Snapshot,
 }
 
-impl Arena {
-    /// The enemy may write in `Open`, and see nothing else.
-    async fn new() -> Arena {
-        Arena::with(|_| {}).await
+impl AttackSetup {
+    /// The guest may write in `Open`, and see nothing else.
+    async fn new() -> AttackSetup {
+        AttackSetup::with(|_| {}).await
     }
 
-    /// The same, with other settings.
-    async fn with(change: impl FnOnce(&mut Settings)) -> Arena {
-        let place = treasury();
+    /// The same, with changed settings.
+    async fn with(change: impl FnOnce(&mut Settings)) -> AttackSetup {
+        let place = vault_with_secrets();
         let mut settings = settings(&place);
         change(&mut settings);
         let host = place.host(settings).await;
         assert!(
             host.registry().snapshot().broken().is_empty(),
-            "the enemy is let in"
+            "the hostile guest is loaded"
         );
         let before = place.snapshot();
-        Arena {
+        AttackSetup {
             place,
             host,
             before,
@@ -59,7 +59,7 @@ impl Arena {
         call(&self.host, &format!("hostile.{action}"), arguments).await
     }
 
-    /// An attack that must fail.
+    /// Runs an attack that must fail.
     async fn refused(&self, action: &str) -> CallError {
         let arguments = json!({"path": "Open/Note.md"});
         self.attack(action, arguments)
@@ -67,7 +67,7 @@ impl Arena {
             .expect_err("the attack fails")
     }
 
-    /// Nothing changed, and others go on.
+    /// Asserts that nothing changed, and that other calls work.
     #[track_caller]
     fn assert_untouched(&self) {
         self.place.snapshot().assert_same_as(&self.before);
@@ -81,8 +81,8 @@ impl Arena {
     }
 }
 
-/// A vault with an open folder, secrets beside it, and doors painted on its walls.
-fn treasury() -> Place {
+/// A vault with an open folder, secrets beside it, and misleading names.
+fn vault_with_secrets() -> Place {
     let place = Place::new();
     place.write("Open/Note.md", "an open note\n");
     place.write("Open/Other.md", "another one\n");
@@ -116,7 +116,7 @@ fn settings(place: &Place) -> Settings {
     settings
         .components
         .insert("hostile".into(), component(guest("hostile"), grant));
-    // Enemies fail again and again here; what happens to them for it is seen elsewhere.
+    // The guest fails repeatedly here; the circuit breaker is tested elsewhere.
     settings.supervision.strikes = 0;
     settings.limits.call_ms = 60_000;
     settings.limits.host_calls = 20_000;

@@ -1,32 +1,34 @@
-//! The tests that drive the real thing: the built program, real components, a real client.
+//! Integration tests with the built program, real components and real clients.
 //!
-//! `attacks` breaks the promise if it can, `scenarios` replays transcripts through the host, `hostile` sets enemies on it, `outside` lets components send
-//! requests, `wire` speaks to it over every transport, `judges` are clients that others wrote, `long_work` takes its time,
-//! `finding` asks its index, `concurrency` and `crash` see that nothing is lost, `versions` runs components of every
-//! contract there was, `authors` writes new ones, `resources` reads, completes and listens, `examples` runs what help
-//! shows, `surface` looks at the tools, `commands` is somebody at a terminal, `tidy` holds the repository to its own rules.
-//! `support` is what they share.
+//! `attacks`: attacks on the security guarantees. `authors`: workflows of domain authors. `commands`: the command line.
+//! `component_conformance`: the conformance suite for components. `component_sources`: signatures and registries.
+//! `component_store`: installed components. `concurrency` and `crash`: no lost updates. `contract_versions`: components
+//! of every contract version. `examples`: the examples in the help. `external_clients`: official MCP SDKs. `hostile`:
+//! hostile guests. `long_calls`: progress, cancellation and tasks. `outgoing_http`: outgoing requests of components.
+//! `policy`: permissions, authentication, confirmation, limits and records. `resources`: resources, completion, prompts
+//! and subscriptions. `scenarios`: recorded transcripts. `search_index`: search. `surface`: the tool list. `tidy`:
+//! rules for the repository. `wire`: every transport. `support` and `transcript`: shared code.
 
 mod attacks;
 mod authors;
 mod commands;
+mod component_conformance;
+mod component_sources;
+mod component_store;
 mod concurrency;
+mod contract_versions;
 mod crash;
 mod examples;
-mod finding;
+mod external_clients;
 mod hostile;
-mod judges;
-mod kit;
-mod long_work;
-mod outside;
+mod long_calls;
+mod outgoing_http;
 mod policy;
 mod resources;
 mod scenarios;
-mod store;
+mod search_index;
 mod support;
 mod surface;
 mod tidy;
 mod transcript;
-mod trust;
-mod versions;
 mod wire;

@@ -1,28 +1,29 @@
-//! Who may do what, seen before and recorded after: through the built program, over HTTP, stdio and the command line.
+//! Permissions, authentication, confirmation, limits and records: through the built program, over HTTP, stdio and the
+//! command line.
 
 mod admin;
 mod approval;
-mod attacks;
 mod audit;
 mod auth;
+mod auth_setup;
 mod budget;
+mod circuit_breaker;
 mod collector;
 mod confirmation;
-mod desk;
-mod door;
 mod events;
 mod floods;
+mod forged_requests;
 mod hidden;
 mod history;
 mod idempotency;
 mod matrix;
 mod paths;
 mod permission;
-mod rates;
+mod rate_limits;
 mod reload;
-mod revoking;
-mod supervision;
-mod switching;
+mod revocation;
+mod setup;
+mod switches;
 mod tags;
 mod telemetry;
 mod tls;

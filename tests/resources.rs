@@ -1,10 +1,10 @@
-//! Notes as clients attach, complete and follow them: resources, completion, prompts and what listeners are told. The built
-//! program, over both wires and in both eras; what a caller may not see is in none of it.
+//! Resources, completion, prompts and subscriptions: the built program, over stdio and HTTP, with stateless and
+//! session-based revisions. Hidden notes appear in none of them.
 
-mod completing;
-mod listening;
-mod prompting;
-mod reading;
+mod completion;
+mod contents;
+mod prompts;
+mod subscriptions;
 
 use notehost::config::{CallerPermissions, CallerSettings, Settings};
 use notehost::vault::Tier;
@@ -14,8 +14,8 @@ use crate::support::client::Client;
 use crate::support::http::{HttpClient, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// A vault with a notebook that not everybody may see.
-fn house() -> Place {
+/// A vault with a notebook that is hidden from some callers.
+fn place_with_diary() -> Place {
     let place = Place::new();
     place.write(
         "Work/Plan.md",
@@ -33,8 +33,8 @@ fn house() -> Place {
     place
 }
 
-/// Settings in which somebody does not see the diary.
-fn discreet(place: &Place, caller: &str) -> Settings {
+/// Settings in which this caller does not see the diary.
+fn settings_hiding_diary(place: &Place, caller: &str) -> Settings {
     let mut settings = place.settings();
     settings.callers.insert(
         caller.into(),
@@ -49,7 +49,7 @@ fn discreet(place: &Place, caller: &str) -> Settings {
     settings
 }
 
-/// A client over one of the wires, in one of the eras.
+/// A client with one transport and one kind of revision.
 enum Wire {
     Stdio(Client),
     StdioStateless(Client),
@@ -60,14 +60,14 @@ enum Wire {
 }
 
 impl Wire {
-    /// One of each in turn, on a place of its own: a vault is written to by one process at a time.
+    /// Runs the test for each kind, with its own place: a vault has one writing process at a time.
     fn each(settings: impl Fn(&Place) -> Settings, mut test: impl FnMut(&Place, Wire)) {
         for wire in 0..4 {
-            let place = house();
+            let place = place_with_diary();
             let config = place.config_file(&settings(&place));
             let client = match wire {
                 0 => Wire::Stdio(Client::start(&config, &place.state())),
-                1 => Wire::StdioStateless(unshaken(&place)),
+                1 => Wire::StdioStateless(start_without_handshake(&place)),
                 _ => {
                     let server = Server::start(&config, &place.state());
                     let client = match wire {
@@ -81,7 +81,7 @@ impl Wire {
         }
     }
 
-    /// Whether it speaks the newer era.
+    /// Whether it uses the stateless revision.
     fn is_stateless(&self) -> bool {
         match self {
             Wire::Stdio(_) => false,
@@ -90,7 +90,7 @@ impl Wire {
         }
     }
 
-    /// The whole answer to a request.
+    /// The full reply to a request.
     fn answer(&mut self, method: &str, mut params: Value) -> Value {
         match self {
             Wire::Stdio(client) => {
@@ -122,7 +122,7 @@ impl Wire {
         answer["error"].take()
     }
 
-    /// The code by which this era tells that there is no such resource.
+    /// The error code for a missing resource in this revision.
     fn absent(&self) -> Value {
         match self.is_stateless() {
             true => json!(-32602),
@@ -131,10 +131,10 @@ impl Wire {
     }
 }
 
-/// The program over stdio, with no handshake.
-fn unshaken(place: &Place) -> Client {
+/// The program over stdio, before the handshake.
+fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        std::process::Command::new(crate::support::program())
             .arg("serve")
             .arg("--config")
             .arg(place.root().join("notehost.toml"))
@@ -143,7 +143,7 @@ fn unshaken(place: &Place) -> Client {
     )
 }
 
-/// Where a note is found.
+/// The URI of a note.
 fn uri(path: &str) -> String {
     format!("notehost://vault/main/{path}")
 }

@@ -1,6 +1,6 @@
-//! The transcripts in `tests/scenarios`, replayed through the real host with real components. Any difference fails;
-//! `UPDATE=1` writes the answers of now into the files, to be read in the diff. `SCENARIO=rename` plays only the files
-//! whose path contains that.
+//! Replays the transcripts in `tests/scenarios` through the real host with real components. Any difference fails;
+//! `UPDATE=1` writes the current replies into the files, to be reviewed in the diff. `SCENARIO=rename` runs only the
+//! files whose path contains this text.
 
 use std::fmt::Write as _;
 
@@ -10,18 +10,18 @@ use crate::support::repository;
 use crate::transcript;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_transcript_still_happens() {
+async fn recorded_scenarios_match() {
     let folder = repository().join("tests/scenarios");
-    let wanted = std::env::var("SCENARIO").unwrap_or_default();
+    let filter = std::env::var("SCENARIO").unwrap_or_default();
     let update = std::env::var_os("UPDATE").is_some();
     let mut failed = String::new();
     for file in transcript::files(&folder) {
         let name = file
             .strip_prefix(&folder)
-            .expect("it lies there")
+            .expect("it is in the folder")
             .display()
             .to_string();
-        if !name.contains(&wanted) {
+        if !name.contains(&filter) {
             continue;
         }
         let recorded = std::fs::read_to_string(&file).expect("a transcript");
@@ -44,11 +44,11 @@ async fn every_transcript_still_happens() {
         let _ = writeln!(
             failed,
             "{}",
-            diff.unified_diff().header(&name, "what happened")
+            diff.unified_diff().header(&name, "current replies")
         );
     }
     assert!(
         failed.is_empty(),
-        "{failed}\nIf that is as it should be: UPDATE=1 cargo test scenarios"
+        "{failed}\nIf this is intended, run UPDATE=1 cargo test scenarios"
     );
 }

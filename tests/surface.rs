@@ -1,10 +1,10 @@
-//! The tools as clients are shown them, by the built program: how long their list is, whether every model takes it, which
-//! caller sees which, whether an action is found by what people say, and that nothing long is told twice.
+//! The tool list of the built program: its size, its compatibility with models, its contents per caller, whether
+//! actions are found by natural queries, and that long texts are sent once.
 
 mod cost;
+mod find_action;
 mod lint;
 mod long_texts;
-mod needs;
 mod profiles;
 
 use std::process::Command;
@@ -16,17 +16,17 @@ use crate::support::place::Place;
 
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 
-/// The program on a surface, with all that came with it.
+/// The program with this surface, after the handshake.
 fn served(place: &Place, surface: &str) -> Client {
     let mut client = Client::spawn(
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .arg("serve")
             .arg(place.vault())
             .args(["--allow", "rwd", "--surface", surface, "--state"])
             .arg(place.state())
             .env("HOME", place.root()),
     );
-    client.shake_hands();
+    client.initialize();
     client
 }
 
@@ -46,7 +46,7 @@ fn name(tool: &Value) -> &str {
 }
 
 #[test]
-fn what_a_model_pays_with_every_message_is_bounded() {
+fn tool_list_size_is_limited() {
     let place = Place::new();
     for (surface, most) in [
         ("domain", 24 << 10),
@@ -56,7 +56,7 @@ fn what_a_model_pays_with_every_message_is_bounded() {
         let list = listed(&mut served(&place, surface));
         let size = list.to_string().len();
         assert!(size <= most, "{surface}: {size} bytes");
-        // Room that is not used is words that a model does without.
+        // Unused budget could have been used for better descriptions.
         assert!(
             surface == "finder" || size >= most * 9 / 10,
             "{surface}: only {size} bytes"
@@ -65,7 +65,7 @@ fn what_a_model_pays_with_every_message_is_bounded() {
 }
 
 #[test]
-fn every_action_has_a_line_that_says_something() {
+fn every_action_has_a_meaningful_summary() {
     for surface in ["domain", "split"] {
         let mut lines = 0;
         let mut cut = Vec::new();
@@ -83,10 +83,10 @@ fn every_action_has_a_line_that_says_something() {
                     .find(&begins)
                     .unwrap_or_else(|| panic!("{surface} {}: no line on {action}", name(&tool)));
                 let line = description[at + 1..].lines().next().expect("a line");
-                let said = line.split_once("): ").map_or("", |(_, said)| said);
-                assert!(!said.is_empty(), "{surface} {}: {line}", name(&tool));
+                let summary = line.split_once("): ").map_or("", |(_, summary)| summary);
+                assert!(!summary.is_empty(), "{surface} {}: {line}", name(&tool));
                 lines += 1;
-                if said.ends_with('…') {
+                if summary.ends_with('…') {
                     cut.push(line.to_owned());
                 }
             }
@@ -101,7 +101,7 @@ fn every_action_has_a_line_that_says_something() {
 }
 
 #[test]
-fn a_description_begins_with_what_the_domain_is_about() {
+fn descriptions_start_with_the_domains_subject() {
     let tools = tools("domain");
     for (domain, words) in [
         ("document", &["note", "markdown", "edit"][..]),

@@ -1,6 +1,9 @@
-//! The repository held to its own rules: who may use whom, how long a file may be, what a file opens with, that the
-//! contract is frozen and that every action has its scenarios.
+//! Rules for the repository: dependencies between rooms, file sizes, module docs, frozen contracts, scenarios for
+//! every action, and the book with its links.
 
+mod book;
 mod contract;
 mod coverage;
+mod markdown;
 mod sources;
+mod wording;

@@ -1,11 +1,11 @@
-//! Bytes on the wire: the built program, spoken to as clients, judges and people do. Few tests, but every transport;
-//! what the actions themselves do is told by the scenarios.
+//! The transports: the built program, used by clients, external tools and people. Few tests, but every transport; the
+//! scenarios test the actions themselves.
 
 mod command_line;
+mod external_tools;
 mod http;
-mod judges;
+mod shutdown;
 mod stdio;
-mod stopping;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -17,18 +17,18 @@ use serde_json::{Value, json};
 use crate::support::guests::guest;
 use crate::support::place::{Place, component};
 
-/// What `Work/Plan.md` says.
+/// The content of `Work/Plan.md`.
 const PLAN: &str = "# Plan\n\n## Today\n\nwrite tests\n";
 
 /// A vault with a note in it.
-fn desk() -> Place {
+fn place_with_note() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", PLAN);
     place
 }
 
-/// Settings with the guest that never ends, which is ended after this time.
-fn with_spinner(place: &Place, call_ms: u64) -> Settings {
+/// Settings with the guest that never ends, with this deadline.
+fn settings_with_spinning_guest(place: &Place, call_ms: u64) -> Settings {
     let mut settings = place.settings();
     settings.components.insert(
         "hostile".into(),
@@ -39,9 +39,9 @@ fn with_spinner(place: &Place, call_ms: u64) -> Settings {
     settings
 }
 
-/// The program, with nothing of this machine's settings.
+/// The program, without this machine's settings.
 fn program(place: &Place) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     for (name, _) in std::env::vars()
         .filter(|(name, _)| name.starts_with("NOTEHOST_") || name.starts_with("XDG_"))
     {
@@ -54,7 +54,7 @@ fn program(place: &Place) -> Command {
 }
 
 /// The program as a server over stdio that allows everything.
-fn serving(place: &Place) -> Command {
+fn serve_command(place: &Place) -> Command {
     let mut command = program(place);
     command
         .arg("serve")
@@ -63,32 +63,32 @@ fn serving(place: &Place) -> Command {
     command
 }
 
-/// How a run of the program ended.
+/// The result of running the program.
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
-    /// The only document on stdout.
+impl RunResult {
+    /// The single JSON document on stdout.
     #[track_caller]
     fn json(&self) -> Value {
         serde_json::from_str(&self.output).unwrap_or_else(|_| panic!("no JSON on stdout: {self:?}"))
     }
 
-    /// The messages on stdout, one on each line and nothing else.
+    /// The messages on stdout, one per line and nothing else.
     #[track_caller]
     fn messages(&self) -> Vec<Value> {
         let message = |line| match serde_json::from_str::<Value>(line) {
             Ok(message) if message["jsonrpc"] == "2.0" => message,
-            _ => panic!("something on stdout that is no message: {line}"),
+            _ => panic!("invalid message on stdout: {line}"),
         };
         self.output.lines().map(message).collect()
     }
 
-    /// The answer with this id: there must be one, and only one.
+    /// The reply with this id, which must exist exactly once.
     #[track_caller]
     fn answer(&self, id: u64) -> Value {
         let mut found: Vec<Value> = self.messages();
@@ -98,8 +98,8 @@ impl Ended {
     }
 }
 
-/// Run a command with this input until it ends.
-fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> Ended {
+/// Runs a command with this input until it exits.
+fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> RunResult {
     let mut running = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -108,20 +108,19 @@ fn run(command: &mut Command, input: impl Into<Vec<u8>>) -> Ended {
         .expect("the program starts");
     let mut pipe = running.stdin.take().expect("its stdin is ours");
     let input = input.into();
-    // A program that reads nothing may be gone before everything is written; then it has its reasons.
+    // A program that reads nothing may exit before everything is written.
     let writing = std::thread::spawn(move || drop(pipe.write_all(&input)));
-    let ended = running.wait_with_output().expect("the program ends");
+    let result = running.wait_with_output().expect("the program ends");
     writing.join().expect("no panic");
-    Ended {
-        code: ended.status.code(),
-        output: String::from_utf8(ended.stdout).expect("text on stdout"),
-        errors: String::from_utf8(ended.stderr).expect("text on stderr"),
+    RunResult {
+        code: result.status.code(),
+        output: String::from_utf8(result.stdout).expect("text on stdout"),
+        errors: String::from_utf8(result.stderr).expect("text on stderr"),
     }
 }
 
-/// A whole conversation over stdio: hands are shaken, these requests are sent at once with ids from 1, and the input
-/// ends.
-fn converse(command: &mut Command, requests: &[(&str, Value)]) -> Ended {
+/// A whole conversation over stdio: the handshake, these requests at once with ids from 1, and the end of the input.
+fn run_conversation(command: &mut Command, requests: &[(&str, Value)]) -> RunResult {
     let mut lines = handshake(crate::support::http::SESSIONS);
     for (number, (method, params)) in requests.iter().enumerate() {
         lines.push_str(&format!(
@@ -132,7 +131,7 @@ fn converse(command: &mut Command, requests: &[(&str, Value)]) -> Ended {
     run(command, lines)
 }
 
-/// The first lines of a client of the sessions' era; its `initialize` has the id 0.
+/// The first lines of a session-based client; its `initialize` has the id 0.
 fn handshake(revision: &str) -> String {
     let about = json!({"protocolVersion": revision, "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}});
     let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
@@ -149,6 +148,6 @@ fn tool(name: &str, arguments: Value) -> Value {
 }
 
 /// A new file beside the vault.
-fn beside(place: &Place, name: &str) -> PathBuf {
+fn path_outside(place: &Place, name: &str) -> PathBuf {
     place.outside().join(name)
 }

@@ -1,26 +1,23 @@
 //! Notehost: an MCP server for folders of Markdown notes, built as a plugin host.
 //!
-//! The rooms follow the path of a call: `transport` takes it from the wire, `auth` says who calls, `dispatch` runs
-//! the checks of `policy` in order, `registry` knows the component, `runtime` runs it in its sandbox, `vault` stages
-//! and commits what it writes, `index` finds what is in it, `audit` writes down what came of it. `config` holds the settings, `cli` the terminal. `ARCHITECTURE.md` draws it.
+//! This crate is the program: its commands (`cli`), and the sandbox that it puts itself into (`os_sandbox`). The rest of
+//! the host is in crates along the path of a call: `transport` reads it from the wire, `policy::auth` identifies
+//! the caller, `pipeline` runs the checks in order, `runtime` runs the component, `vault` stages and commits what
+//! it writes, `index` finds what is in it, `records::audit` records the outcome. `ARCHITECTURE.md` draws it.
 
-pub mod audit;
-pub mod auth;
 pub mod cli;
-pub mod config;
-pub mod database;
-pub mod dispatch;
-pub mod index;
-pub mod kit;
-mod memory;
 pub mod os_sandbox;
-pub mod packages;
-pub mod policy;
-mod private;
-pub mod registry;
-pub mod runtime;
-mod state_folder;
-pub mod transport;
-pub mod vault;
-mod visible;
-pub mod when;
+
+// The crates of the host under the names of their rooms, for the tests and the benchmark.
+pub use notehost_config as config;
+pub use notehost_embedded as embedded;
+pub use notehost_index as index;
+pub use notehost_pipeline as dispatch;
+pub use notehost_pipeline::{conformance, registry};
+pub use notehost_policy as policy;
+pub use notehost_policy::auth;
+pub use notehost_records::{audit, database, when};
+pub use notehost_runtime as runtime;
+pub use notehost_runtime::packages;
+pub use notehost_transport as transport;
+pub use notehost_vault as vault;

@@ -1,23 +1,23 @@
 //! The operating system's sandbox around a server: on Linux, Landlock limits the files that this process can open to the
 //! vaults, the state folder, the config and what the config names.
 //!
-//! It is the second fence. The first is the WebAssembly sandbox (`runtime`) and the vault handle; this one holds if a bug
-//! in native code lets a caller or a component name a file. It does not limit the network: which hosts a component reaches is
-//! decided in `runtime::http`.
+//! It is the second line of defence. The first is the WebAssembly sandbox (`runtime`) and the vault handle; this one holds
+//! if a bug in native code lets a caller or a component name a file. It does not limit the network: which hosts a component
+//! reaches is decided in `runtime::http`.
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{Loaded, OsSandbox, expand_home, resolved};
-use crate::packages::oci::credentials_file;
+use notehost_config::{Loaded, OsSandbox, expand_home, resolved};
+use notehost_runtime::packages::oci::credentials_file;
 
-/// What the sandbox does for this process, or would do.
+/// Whether and how this process is (or would be) sandboxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confinement {
-    /// Only named files can be opened.
+    /// Only the files and folders of [`FileAccess`] can be opened.
     Enforced,
-    /// The config switches it off.
+    /// Switched off in the config.
     Off,
-    /// This system has none that moves files between folders (Landlock ABI 2, Linux 5.19).
+    /// Not supported by this system: moving files between folders needs Landlock ABI 2 (Linux 5.19).
     Unavailable,
 }
 
@@ -25,7 +25,7 @@ impl std::fmt::Display for Confinement {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Confinement::Enforced => {
-                "Landlock: a server opens only the vaults, its state, its config and what the config names"
+                "Landlock: a server can open only the vaults, its state, its config and the files named in it"
             }
             Confinement::Off => "off: `os_sandbox = \"off\"` in the config",
             Confinement::Unavailable => "none: this system has no Landlock (Linux 5.19 or later)",
@@ -36,9 +36,9 @@ impl std::fmt::Display for Confinement {
 /// The files that a server may open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileAccess {
-    /// Everything below these may be read, written, created, renamed and removed.
+    /// Folders with full access to everything below them.
     pub write: Vec<PathBuf>,
-    /// Everything below these may be read.
+    /// Files and folders with read access, including everything below them.
     pub read: Vec<PathBuf>,
 }
 
@@ -75,7 +75,7 @@ impl FileAccess {
             let links = links_in(folder);
             read.extend(links.iter().filter_map(|target| folder_of(target)));
         }
-        // Pulling from a registry: who we are to it, which certificates are trusted, and how its name is resolved.
+        // Pulling from a registry needs credentials, trusted certificates and name resolution.
         read.push(credentials_file());
         for name in ["SSL_CERT_FILE", "SSL_CERT_DIR", "TZDIR"] {
             let places = std::env::var_os(name).unwrap_or_default();
@@ -88,8 +88,8 @@ impl FileAccess {
         FileAccess { write, read }
     }
 
-    /// A folder among them that holds the user's whole home, and so much more than is needed.
-    pub fn with_whole_home(&self) -> Option<&Path> {
+    /// A folder among them that contains the user's whole home, and so gives much more access than needed.
+    pub fn folder_containing_home(&self) -> Option<&Path> {
         let home = resolved(&expand_home("~".as_ref()));
         let mut folders = self.write.iter().chain(&self.read);
         folders
@@ -98,10 +98,10 @@ impl FileAccess {
     }
 }
 
-/// Files of the system that lead elsewhere on some systems, where they are replaced when the network changes.
+/// System files that are symbolic links on some systems, where they are replaced when the network changes.
 const SYSTEM_LINKS: [&str; 3] = ["/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf"];
 
-/// Where the symbolic links in a folder lead: somebody who moves compiled code or an index to another disk leaves one.
+/// The targets of the symbolic links in a folder, such as one left after moving compiled code or an index to another disk.
 fn links_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
@@ -110,7 +110,7 @@ fn links_in(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The folder that holds a file; the file itself in the root folder, below which is everything.
+/// The folder that contains a file; in the root folder the file itself, because everything is below the root.
 fn folder_of(file: &Path) -> Option<PathBuf> {
     let file = std::path::absolute(file).ok()?;
     let folder = file.parent()?.to_owned();
@@ -121,7 +121,7 @@ fn folder_of(file: &Path) -> Option<PathBuf> {
     })
 }
 
-/// What the sandbox would do with this setting; changes nothing.
+/// How a process with this setting would be sandboxed; changes nothing.
 pub fn available(wanted: OsSandbox) -> Confinement {
     match wanted {
         OsSandbox::Off => Confinement::Off,
@@ -136,8 +136,7 @@ pub fn confine(wanted: OsSandbox, access: &FileAccess) -> Result<Confinement, St
     match found {
         Confinement::Enforced => system::confine(access).map(|()| found),
         Confinement::Unavailable if wanted == OsSandbox::Require => Err(
-            "`os_sandbox = \"require\"`, and this system has no Landlock that can be used"
-                .to_owned(),
+            "`os_sandbox = \"require\"`, but Landlock is not available on this system".to_owned(),
         ),
         _ => Ok(found),
     }
@@ -154,10 +153,10 @@ mod system {
 
     use super::FileAccess;
 
-    /// The newest rights that are asked for; a kernel that knows fewer enforces those.
+    /// The newest rights requested; an older kernel enforces those it knows.
     const RIGHTS: ABI = ABI::V5;
 
-    /// What names, time zones, certificates, the allocator and the compiler's pool read of the system.
+    /// System files read by name resolution, time zones, certificates, the allocator and the compiler's thread pool.
     const SYSTEM: [&str; 28] = [
         "/etc",
         "/lib",

@@ -1,4 +1,4 @@
-//! What an action is, and how a list of actions becomes a domain. Nothing here knows WIT: `guest` does.
+//! Actions, and the `domain!` macro that makes a domain of them. Independent of WIT, which is in `guest`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -7,21 +7,21 @@ use serde_json::{Value, json};
 
 use crate::{Content, Error, Result, Vault, readable, schema};
 
-/// What an action may do to notes. The host holds it to its word: the vault that a `Read` action gets cannot
-/// write, the one of a `Write` action cannot remove.
+/// What an action may do to notes. The host enforces it: the vault of a `Read` action cannot write, the vault of a
+/// `Write` action cannot delete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Looks only.
+    /// Reads only.
     Read,
     /// Creates, changes, renames.
     Write,
-    /// May also remove.
+    /// May also delete.
     Delete,
 }
 
 impl Effect {
-    /// The word in a domain's description.
-    pub fn word(self) -> &'static str {
+    /// The name in a domain's description.
+    pub fn as_str(self) -> &'static str {
         match self {
             Effect::Read => "read",
             Effect::Write => "write",
@@ -30,37 +30,37 @@ impl Effect {
     }
 }
 
-/// One thing that a domain can do. The implementing struct is its arguments.
+/// An action of a domain. The fields of the implementing struct are its arguments.
 pub trait Action: DeserializeOwned + JsonSchema {
-    /// What it answers: a struct with `#[reply]`, which becomes a JSON object. What the call changed in the vault
-    /// is added by the host.
+    /// The result: a struct with `#[reply]`, which becomes a JSON object. The host adds the changes that the call made in
+    /// the vault.
     type Output: Serialize + JsonSchema;
 
-    /// What it may do to notes. There is no default: an author decides.
+    /// What it may do to notes. There is no default, so that authors decide explicitly.
     const EFFECT: Effect;
 
-    /// Do it.
+    /// Runs the action.
     fn run(self, vault: &Vault) -> Result<Self::Output>;
 
-    /// The answer as a short text, made to be read.
+    /// The result as a short, human-readable text.
     fn text(output: &Self::Output) -> String {
         readable(output)
     }
 
-    /// Pictures and links that go with the answer.
+    /// Images and links that belong to the result.
     fn content(_: &Self::Output) -> Vec<Content> {
         Vec::new()
     }
 }
 
-/// What a call answers.
+/// The reply of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// Short, made to be read.
+    /// A short, human-readable text.
     pub text: String,
-    /// A JSON object, as the text that is sent.
+    /// A JSON object, serialized.
     pub structured: String,
-    /// Pictures and links.
+    /// Images and links.
     pub content: Vec<Content>,
 }
 
@@ -76,11 +76,11 @@ pub trait Describes {
     /// The domain as JSON: name, version, description, actions with their schemas.
     fn describe() -> Value;
 
-    /// Run the action of that name on arguments that are JSON.
+    /// Runs the action of that name with JSON arguments.
     fn call(vault: &Vault, action: &str, arguments: &str) -> Result<Reply>;
 }
 
-/// One action, as a domain's description tells it.
+/// The entry of an action in the domain's description.
 pub fn describe_action<A: Action>(name: &str) -> Value {
     let mut input = schema::of_input::<A>();
     let description = schema::take_description(&mut input);
@@ -89,13 +89,13 @@ pub fn describe_action<A: Action>(name: &str) -> Value {
     json!({
         "name": name,
         "description": description,
-        "effect": A::EFFECT.word(),
+        "effect": A::EFFECT.as_str(),
         "input": input,
         "output": output,
     })
 }
 
-/// Run one action on arguments that came as JSON.
+/// Runs an action with JSON arguments.
 pub fn run_action<A: Action>(vault: &Vault, arguments: &str) -> Result<Reply> {
     let action: A =
         serde_json::from_str(arguments).map_err(|error| Error::validation(error.to_string()))?;
@@ -109,9 +109,9 @@ pub fn run_action<A: Action>(vault: &Vault, arguments: &str) -> Result<Reply> {
     })
 }
 
-/// A domain: its description, its name, and the actions it offers under which names.
+/// Defines a domain: its description, its name, and its actions by name.
 ///
-/// Names are texts, so that renaming a type never renames a tool. See the crate's example.
+/// Names are strings, so that renaming a type never renames a tool. See the crate's example.
 #[macro_export]
 macro_rules! domain {
     (
@@ -150,7 +150,7 @@ macro_rules! domain {
     };
 }
 
-/// Natively a domain is only tested; there is nothing to export.
+/// Native builds are for tests only and export nothing.
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,73 +1,144 @@
-//! Why an action refused or failed, in words that a model and a person can act on.
+//! Errors of actions: a code, a message for the model, a hint for a person.
 
 use serde_json::Value;
 
-/// The result of everything here.
+/// The result type of the SDK.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of failure. The words are part of the contract with callers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The code of an error. The codes are part of the contract with callers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Code {
-    /// The arguments cannot mean anything.
+    /// The arguments are invalid.
     ValidationError,
-    /// It is not there, or this caller may not know that it is.
+    /// It does not exist, or this caller may not see it.
     NotFound,
-    /// The place is taken.
+    /// The path or name is taken.
     AlreadyExists,
-    /// The name means several things.
+    /// The name matches several things.
     AmbiguousName,
-    /// This caller, component or action may not do that.
+    /// This caller, component or action lacks the permission.
     PermissionDenied,
     /// The file or the vault cannot be written.
     ReadOnly,
-    /// It changed since the caller looked.
+    /// The component or action is switched off.
+    Disabled,
+    /// The caller is not authenticated.
+    Unauthorized,
+    /// The caller lacks the scope.
+    Forbidden,
+    /// It changed since the caller read it.
     Conflict,
-    /// It is over a limit.
+    /// A person has to confirm the change.
+    ConfirmationRequired,
+    /// The approval does not belong to this call, or is used up.
+    ApprovalInvalid,
+    /// The caller exceeded its rate, or the circuit breaker is open.
+    Throttled,
+    /// A call with the same key is still running.
+    IdempotencyInFlight,
+    /// The key was used with other arguments.
+    IdempotencyMismatch,
+    /// It exceeds a limit.
     TooLarge,
-    /// It took too long.
+    /// The call took too long.
     Timeout,
-    /// This cannot be done with such a thing.
+    /// The component trapped, or broke the contract.
+    ComponentFailed,
+    /// The operation is not supported for this kind of thing.
     Unsupported,
-    /// It cannot be done now.
+    /// It is temporarily unavailable.
     Unavailable,
-    /// A defect.
+    /// A bug in the component or the host.
     InternalError,
 }
 
-const WORDS: [(Code, &str); 12] = [
-    (Code::ValidationError, "validation_error"),
-    (Code::NotFound, "not_found"),
-    (Code::AlreadyExists, "already_exists"),
-    (Code::AmbiguousName, "ambiguous_name"),
-    (Code::PermissionDenied, "permission_denied"),
-    (Code::ReadOnly, "read_only"),
-    (Code::Conflict, "conflict"),
-    (Code::TooLarge, "too_large"),
-    (Code::Timeout, "timeout"),
-    (Code::Unsupported, "unsupported"),
-    (Code::Unavailable, "unavailable"),
-    (Code::InternalError, "internal_error"),
-];
-
 impl Code {
-    /// The word that callers see.
-    pub fn word(self) -> &'static str {
-        WORDS
-            .iter()
-            .find(|(code, _)| *code == self)
-            .map_or("internal_error", |(_, word)| word)
+    /// Every code, with the text that callers see.
+    const TEXTS: [(Code, &str); 21] = [
+        (Code::ValidationError, "validation_error"),
+        (Code::NotFound, "not_found"),
+        (Code::AlreadyExists, "already_exists"),
+        (Code::AmbiguousName, "ambiguous_name"),
+        (Code::PermissionDenied, "permission_denied"),
+        (Code::ReadOnly, "read_only"),
+        (Code::Disabled, "disabled"),
+        (Code::Unauthorized, "unauthorized"),
+        (Code::Forbidden, "forbidden"),
+        (Code::Conflict, "conflict"),
+        (Code::ConfirmationRequired, "confirmation_required"),
+        (Code::ApprovalInvalid, "approval_invalid"),
+        (Code::Throttled, "throttled"),
+        (Code::IdempotencyInFlight, "idempotency_in_flight"),
+        (Code::IdempotencyMismatch, "idempotency_mismatch"),
+        (Code::TooLarge, "too_large"),
+        (Code::Timeout, "timeout"),
+        (Code::ComponentFailed, "component_failed"),
+        (Code::Unsupported, "unsupported"),
+        (Code::Unavailable, "unavailable"),
+        (Code::InternalError, "internal_error"),
+    ];
+
+    /// Every code.
+    pub fn all() -> impl Iterator<Item = Code> {
+        Code::TEXTS.into_iter().map(|(code, _)| code)
     }
 
-    /// The code of a word; a word that this SDK does not know is an internal error.
-    pub fn from_word(word: &str) -> Code {
-        WORDS
-            .iter()
-            .find(|(_, known)| *known == word)
-            .map_or(Code::InternalError, |(code, _)| *code)
+    /// The code as callers see it.
+    pub fn as_str(self) -> &'static str {
+        let found = Code::TEXTS.iter().find(|(code, _)| *code == self);
+        found.map_or("internal_error", |(_, text)| text)
+    }
+
+    /// Parses a code.
+    pub fn parse(text: &str) -> Option<Code> {
+        let found = Code::TEXTS.iter().find(|(_, known)| *known == text);
+        found.map(|(code, _)| *code)
+    }
+
+    /// Whether a component may return it. The other codes are results of the host's own checks, and a component must not
+    /// be able to pretend that one of them happened.
+    pub fn is_for_components(self) -> bool {
+        !matches!(
+            self,
+            Code::Disabled
+                | Code::Unauthorized
+                | Code::Forbidden
+                | Code::ConfirmationRequired
+                | Code::ApprovalInvalid
+                | Code::Throttled
+                | Code::IdempotencyInFlight
+                | Code::IdempotencyMismatch
+                | Code::ComponentFailed
+        )
+    }
+
+    /// Whether the same call may succeed later, unchanged.
+    pub fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Code::Conflict
+                | Code::Throttled
+                | Code::IdempotencyInFlight
+                | Code::Timeout
+                | Code::Unavailable
+        )
     }
 }
 
-/// Why an action refused or failed.
+impl std::fmt::Display for Code {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+impl PartialEq<&str> for Code {
+    fn eq(&self, text: &&str) -> bool {
+        self.as_str() == *text
+    }
+}
+
+/// Why an action failed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
     code: Code,
@@ -77,7 +148,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error with a message that tells a model how to mend its call: lowercase, values in backticks.
+    /// An error with a message from which a model can correct its call: lowercase, values in backticks.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
         Error {
             code,
@@ -87,56 +158,56 @@ impl Error {
         }
     }
 
-    /// The arguments cannot mean anything.
+    /// The arguments are invalid.
     pub fn validation(message: impl Into<String>) -> Error {
         Error::new(Code::ValidationError, message)
     }
 
-    /// It is not there.
+    /// It does not exist.
     pub fn not_found(message: impl Into<String>) -> Error {
         Error::new(Code::NotFound, message)
     }
 
-    /// The place is taken.
+    /// The path or name is taken.
     pub fn already_exists(message: impl Into<String>) -> Error {
         Error::new(Code::AlreadyExists, message)
     }
 
-    /// The name means several things.
+    /// The name matches several things.
     pub fn ambiguous(message: impl Into<String>) -> Error {
         Error::new(Code::AmbiguousName, message)
     }
 
-    /// It changed since the caller looked.
+    /// It changed since the caller read it.
     pub fn conflict(message: impl Into<String>) -> Error {
         Error::new(Code::Conflict, message)
     }
 
-    /// This cannot be done with such a thing.
+    /// The operation is not supported for this kind of thing.
     pub fn unsupported(message: impl Into<String>) -> Error {
         Error::new(Code::Unsupported, message)
     }
 
-    /// It is over a limit.
+    /// It exceeds a limit.
     pub fn too_large(message: impl Into<String>) -> Error {
         Error::new(Code::TooLarge, message)
     }
 
-    /// Tell a person what an admin can do about it.
+    /// Adds a hint for a person: what an admin can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Add what a program may want to know: a JSON object.
+    /// Adds machine-readable details: a JSON object.
     pub fn with_details(mut self, details: Value) -> Error {
         self.details = Some(Box::new(details));
         self
     }
 
-    /// The word of its code, such as `not_found`.
+    /// Its code as callers see it, such as `not_found`.
     pub fn code(&self) -> &'static str {
-        self.code.word()
+        self.code.as_str()
     }
 
     /// Its code.
@@ -144,7 +215,7 @@ impl Error {
         self.code
     }
 
-    /// What was wrong.
+    /// What is wrong.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -154,7 +225,7 @@ impl Error {
         self.hint.as_deref()
     }
 
-    /// What a program may want to know.
+    /// Machine-readable details.
     pub fn details(&self) -> Option<&Value> {
         self.details.as_deref()
     }

@@ -1,5 +1,5 @@
-//! Where a domain meets the contract: the generated bindings, and the conversions to and from the SDK's own types.
-//! Authors never see it; `domain!` uses it.
+//! The component side of the contract: the generated bindings, and the conversions to and from the SDK's own types.
+//! Not for authors; `domain!` uses it.
 
 #![allow(missing_docs, unreachable_pub, unsafe_code)]
 
@@ -16,10 +16,10 @@ mod memory;
 #[global_allocator]
 static MEMORY: memory::Memory = memory::memory();
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
-    Unresolved, UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{
     Blob, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level, Page, RawVault,
@@ -27,14 +27,14 @@ use crate::{
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
-use notehost::domain::{host, index as asked, log, progress, store, types};
+use notehost::domain::{host, index as wire_index, log, progress, store, types};
 
-/// What `describe` answers.
+/// The reply of `describe`.
 pub fn describe<D: Describes>() -> String {
     D::describe().to_string()
 }
 
-/// What `call` answers.
+/// The reply of `call`.
 pub fn call<D: Describes>(
     vault: &wire::Vault,
     action: &str,
@@ -57,7 +57,7 @@ pub fn call<D: Describes>(
     })
 }
 
-/// Export a domain as a component.
+/// Exports a domain as a component.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_component {
@@ -86,20 +86,24 @@ macro_rules! export_component {
     };
 }
 
-/// A question to the index, as JSON.
-fn question(asked: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(asked)
-        .map_err(|error| Error::new(Code::InternalError, format!("no question: {error}")))
-}
-
-/// What the host answered.
-fn answer<T: serde::de::DeserializeOwned>(
-    answered: std::result::Result<String, types::Error>,
-) -> Result<T> {
-    serde_json::from_str(&answered.map_err(from_wire)?).map_err(|error| {
+/// An index query as JSON.
+fn query_json(query: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(query).map_err(|error| {
         Error::new(
             Code::InternalError,
-            format!("the host answered what cannot be read: {error}"),
+            format!("the query cannot be serialized: {error}"),
+        )
+    })
+}
+
+/// Parses an answer of the host.
+fn parse_answer<T: serde::de::DeserializeOwned>(
+    answer: std::result::Result<String, types::Error>,
+) -> Result<T> {
+    serde_json::from_str(&answer.map_err(from_wire)?).map_err(|error| {
+        Error::new(
+            Code::InternalError,
+            format!("the host returned an invalid answer: {error}"),
         )
     })
 }
@@ -114,7 +118,10 @@ fn to_wire(error: Error) -> types::Error {
 }
 
 fn from_wire(error: types::Error) -> Error {
-    let mut converted = Error::new(Code::from_word(&error.code), error.message);
+    let mut converted = Error::new(
+        Code::parse(&error.code).unwrap_or(Code::InternalError),
+        error.message,
+    );
     if let Some(hint) = error.hint {
         converted = converted.with_hint(hint);
     }
@@ -241,7 +248,7 @@ impl RawVault for wire::Vault {
     }
 
     fn index_state(&self) -> IndexState {
-        serde_json::from_str(&asked::state(self)).unwrap_or(IndexState {
+        serde_json::from_str(&wire_index::state(self)).unwrap_or(IndexState {
             state: Progress::Building,
             done: 0,
             total: 0,
@@ -251,39 +258,39 @@ impl RawVault for wire::Vault {
 
     fn find(&self, query: &Query) -> Result<Found> {
         query.check()?;
-        answer(asked::find(self, &question(query)?))
+        parse_answer(wire_index::find(self, &query_json(query)?))
     }
 
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
-        answer(asked::backlinks(self, &question(of)?))
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
+        parse_answer(wire_index::backlinks(self, &query_json(of)?))
     }
 
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
-        answer(asked::unresolved(self, &question(within)?))
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
+        parse_answer(wire_index::unresolved(self, &query_json(within)?))
     }
 
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
-        answer(asked::tags(self, &question(of)?))
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
+        parse_answer(wire_index::tags(self, &query_json(of)?))
     }
 
     fn edges(&self) -> Result<Edges> {
-        answer(asked::edges(self))
+        parse_answer(wire_index::edges(self))
     }
 
     fn files(&self) -> Result<Vec<String>> {
-        asked::files(self).map_err(from_wire)
+        wire_index::files(self).map_err(from_wire)
     }
 
     fn linking(&self, files: &[String]) -> Result<Vec<String>> {
-        asked::linking(self, files).map_err(from_wire)
+        wire_index::linking(self, files).map_err(from_wire)
     }
 
     fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
-        asked::containing(self, texts).map_err(from_wire)
+        wire_index::containing(self, texts).map_err(from_wire)
     }
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
-        answer(asked::names_in(self, text))
+        parse_answer(wire_index::names_in(self, text))
     }
 
     fn now(&self) -> Now {
@@ -291,15 +298,15 @@ impl RawVault for wire::Vault {
     }
 
     fn about(&self) -> Result<About> {
-        answer(host::about(self))
+        parse_answer(host::about(self))
     }
 
-    fn caller(&self) -> Result<CallerTold> {
-        answer(host::caller(self))
+    fn caller(&self) -> Result<CallerInfo> {
+        parse_answer(host::caller(self))
     }
 
     fn conventions(&self) -> Result<Conventions> {
-        answer(host::conventions(self))
+        parse_answer(host::conventions(self))
     }
 
     fn notify(&self, level: Level, message: &str) -> Result<()> {

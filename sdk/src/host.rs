@@ -1,25 +1,24 @@
-//! What a component may know of where it runs: the records behind the JSON of the contract's `host` interface. Host and
-//! components share them, so they cannot drift apart. Within a track a record may gain optional fields; nothing else
-//! changes. As everywhere, what the caller may not see is not in them.
+//! The records behind the JSON of the contract's `host` interface, shared by host and components. Within a track a record
+//! may gain optional fields; nothing else changes. They leave out what the caller may not see.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The moment, and what the clock on the owner's wall shows.
+/// The current time, with the owner's time zone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Now {
     /// Milliseconds since 1970, in UTC.
     pub milliseconds: u64,
-    /// How far local time is ahead of UTC.
+    /// The offset of local time from UTC.
     #[serde(default)]
     pub offset_minutes: i32,
-    /// The name of the time zone, such as `Europe/Berlin`, where it is known.
+    /// The name of the time zone, such as `Europe/Berlin`, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
 }
 
-/// The host, and what it serves.
+/// The host and what it serves.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     /// The version of Notehost.
@@ -28,16 +27,16 @@ pub struct About {
     pub vault: String,
     /// The vaults that this caller may use.
     pub vaults: Vec<String>,
-    /// How actions are offered as tools: `domain`, `split`, `flat` or `finder`.
+    /// How actions are exposed as tools: `domain`, `split`, `flat` or `finder`.
     pub surface: String,
-    /// Whether nobody may write at the moment.
+    /// Whether writes are currently disabled for everyone.
     #[serde(default)]
     pub read_only: bool,
-    /// When the host began to serve, in milliseconds since 1970.
+    /// Start time of the host, in milliseconds since 1970.
     pub started: u64,
-    /// `open`, or `existing` where a note may only get tags that are in use.
+    /// `open`, or `existing` if notes may only get tags that are already in use.
     pub tag_policy: String,
-    /// What is loaded and may be called by this caller.
+    /// The loaded domains that this caller may use.
     pub domains: Vec<AboutDomain>,
 }
 
@@ -48,46 +47,45 @@ pub struct AboutDomain {
     pub name: String,
     /// Its version.
     pub version: String,
-    /// How many of its actions this caller may call.
+    /// The number of its actions that this caller may call.
     pub actions: u32,
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct CallerTold {
-    /// The name that the audit has.
+pub struct CallerInfo {
+    /// Its name, as in the audit log.
     pub name: String,
-    /// What it may do at all: `read`, `write`, `delete`, `admin`.
+    /// Its scopes: `read`, `write`, `delete`, `admin`.
     pub scopes: Vec<String>,
-    /// The only vault it may use, if there is just one.
+    /// The vault that it is restricted to, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_to: Option<String>,
-    /// How many calls it has made in this vault before this one.
+    /// The number of its previous calls in this vault.
     pub calls: u64,
-    /// What is left of its limits, by effect.
+    /// Its rate limits, by effect.
     pub limits: Vec<LimitLeft>,
 }
 
-/// How many more calls of an effect a caller may make.
+/// The rate limit of an effect.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LimitLeft {
     /// `read`, `write` or `delete`.
     pub effect: String,
-    /// How many a minute.
+    /// Calls per minute.
     pub per_minute: u32,
-    /// How many at once, now.
+    /// Remaining calls at present.
     pub left: u32,
 }
 
-/// How the owner keeps the notes, from the settings of their editor, as far as the caller may see the folders that are
-/// named in them.
+/// Conventions for notes, from the settings of the owner's editor. Leaves out folders that the caller may not see.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conventions {
-    /// Where attachments go: a folder, `""` for the vault itself, `./` for the note's own folder, `./name` for one
-    /// within it.
+    /// The location of new attachments: a folder, `""` for the vault itself, `./` for the note's folder, `./name` for a
+    /// folder in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachments: Option<String>,
-    /// How new links name a note: `shortest`, `relative` or `absolute`.
+    /// The path format of new links: `shortest`, `relative` or `absolute`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_format: Option<String>,
     /// Whether new links are `[text](note.md)` instead of `[[note]]`.
@@ -96,20 +94,19 @@ pub struct Conventions {
     /// The folder of templates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<String>,
-    /// How `{{date}}` is written in a template, unless it says.
+    /// The default format of `{{date}}` in a template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_date: Option<String>,
-    /// How `{{time}}` is written in a template, unless it says.
+    /// The default format of `{{time}}` in a template.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_time: Option<String>,
     /// The folder of daily notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_notes: Option<String>,
-    /// How a daily note is named.
+    /// The name format of daily notes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub daily_format: Option<String>,
-    /// The types that the owner gave to properties: `text`, `number`, `checkbox`, `date`, `datetime`, `multitext`, `tags`,
-    /// `aliases`.
+    /// The types assigned to properties: `text`, `number`, `checkbox`, `date`, `datetime`, `multitext`, `tags`, `aliases`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub property_types: BTreeMap<String, String>,
 }

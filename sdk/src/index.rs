@@ -1,31 +1,30 @@
-//! What can be asked of the host's index, and what it answers: the records behind the JSON of the contract's `index`
-//! interface. Host and components share them, so they cannot drift apart. Within a track a record may gain optional
-//! fields and an enum may gain cases; nothing else changes.
+//! Queries and results of the host's index: the records behind the JSON of the contract's `index` interface, shared by
+//! host and components. Within a track a record may gain optional fields and an enum may gain cases; nothing else changes.
 //!
-//! Every answer is made of notes that the caller may see, and of nothing else: hits, counts, scores, link targets.
-//! Answers tell the vault as it was when the call began; what the call itself staged is not in them.
+//! Results depend only on notes that the caller may see: hits, counts, scores, link targets. They reflect the vault at the
+//! start of the call, without the call's staged writes.
 
-mod answers;
-mod building;
+mod build_progress;
 mod property;
+mod results;
 
-pub use answers::*;
-pub use building::{Building, building, unfinished};
+pub use build_progress::{Building, building, unfinished};
 pub use property::{order, property, sort_value};
+pub use results::*;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How far the index is.
+/// The state of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexState {
-    /// Whether every note is in it.
+    /// Whether it is complete.
     pub state: Progress,
-    /// How many notes are in it.
+    /// Notes indexed so far.
     pub done: u64,
-    /// How many notes there are.
+    /// Notes in all.
     pub total: u64,
-    /// The tag of notes that are written for assistants, if models are to be told of them.
+    /// The tag of notes that are addressed to assistants, if models should know of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistant_tag: Option<String>,
 }
@@ -34,78 +33,78 @@ pub struct IndexState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// Notes are still being read.
+    /// Notes are still being indexed.
     Building,
-    /// Every note is in it.
+    /// Every note is indexed.
     Ready,
 }
 
-/// Which notes, in which order, and what to tell of them.
+/// A query for notes: condition, order, page and fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Query {
-    /// What a note must fulfil; nothing means every note.
+    /// The condition; `None` matches every note.
     #[serde(rename = "where", default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Condition>,
-    /// The order. Without it: the best score first where words are asked for, else by path. Equals are in order of path.
+    /// The order. Default: best score first if the condition has words, else by path. Ties are in order of path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sort: Vec<Sort>,
-    /// How many to leave out at the beginning.
+    /// The number of items to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to tell; 0 only counts.
+    /// The maximum number of items; 0 only counts.
     pub limit: u32,
-    /// What to tell of each, beside its path.
+    /// The fields to return for each note, besides its path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
-    /// How many snippets of each note to make, where words are asked for.
+    /// The number of snippets per note, if the condition has words.
     #[serde(default)]
     pub snippets: u32,
 }
 
-/// What a note must fulfil.
+/// A condition on a note.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
-    /// All of these; an empty list is fulfilled by every note.
+    /// All of these; an empty list matches every note.
     All(Vec<Condition>),
-    /// At least one of these; an empty list is fulfilled by no note.
+    /// At least one of these; an empty list matches no note.
     Any(Vec<Condition>),
     /// Not this.
     Not(Box<Condition>),
-    /// These words stand in the note, one after the other (see [`crate::words`]); a single word is the common case. Where
-    /// no note has a word as a whole, notes that have it within a word are found.
+    /// The note contains these words as a phrase (see [`crate::words`]), usually a single word. If no note contains a
+    /// single word as a whole, notes that contain it within a word match.
     Words(Words),
-    /// A word that begins so stands in the note.
+    /// The note contains a word with this prefix.
     Prefix(Words),
-    /// The note is like this text: it has some of the words that set the text apart. Never fulfilled by a text without
-    /// words.
+    /// The note is similar to this text: it contains some of its most distinctive words. A text without words matches
+    /// nothing.
     Like(String),
-    /// The note lies in this folder or below it (`""` is the vault), or is this note.
+    /// The note is in this folder or below it (`""` is the vault), or is this note.
     Under(String),
-    /// The path fits this glob (`*`, `**`, `?`, `[…]`, `{a,b}`), whatever the case.
+    /// The path matches this glob (`*`, `**`, `?`, `[…]`, `{a,b}`), case-insensitive.
     Path(String),
-    /// The note has this tag or one below it (`vc` is had by what has `vc/project`), whatever the case.
+    /// The note has this tag or a nested one (`vc` matches `vc/project`), case-insensitive.
     Tag(String),
-    /// A property of the note is so.
+    /// A property of the note passes this test.
     Property(Box<PropertyTest>),
-    /// It was changed in this time.
+    /// It was modified in this time range.
     Modified(Span),
-    /// Its size in bytes is between these.
+    /// Its size in bytes is in this range.
     Size(Span),
     /// It links to this file.
     LinksTo(String),
-    /// This note links to it.
+    /// It is linked from this note.
     LinkedFrom(String),
-    /// There is at least one of these in it.
+    /// It has at least one of these.
     Has(Has),
 }
 
-/// How many conditions a question may have, nested ones included.
+/// The maximum number of conditions in a query, including nested ones.
 pub const MAX_CONDITIONS: usize = 1000;
 
 impl Condition {
-    /// Whether it has more than [`MAX_CONDITIONS`] parts; such a question is refused.
+    /// Whether it has more than [`MAX_CONDITIONS`] parts; such a query is an error.
     pub fn is_too_large(&self) -> bool {
         let mut seen = 0;
         let mut open = vec![self];
@@ -130,7 +129,7 @@ impl Condition {
 }
 
 impl Query {
-    /// Refuses a query that no host answers.
+    /// Checks the limits of a query.
     ///
     /// # Errors
     /// `too_large`
@@ -138,22 +137,20 @@ impl Query {
         match &self.condition {
             Some(condition) if condition.is_too_large() => Err(crate::Error::new(
                 crate::Code::TooLarge,
-                format!(
-                    "more than {MAX_CONDITIONS} conditions in one question: ask for less at once"
-                ),
+                format!("more than {MAX_CONDITIONS} conditions in one query: use fewer"),
             )),
             _ => Ok(()),
         }
     }
 }
 
-/// Words, and where they must stand.
+/// Words, and the part of the note that must contain them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Words {
     /// The words.
     pub text: String,
-    /// Where; nothing means anywhere.
+    /// The part; `None` for anywhere.
     #[serde(rename = "in", default, skip_serializing_if = "Option::is_none")]
     pub part: Option<Part>,
 }
@@ -170,62 +167,61 @@ pub enum Part {
     Text,
 }
 
-/// A test of one property. Several tests must all hold. A value that is a list fulfils a test if one of its items does.
+/// A test of one property. All given comparisons must hold. A list passes a comparison if one of its items does.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PropertyTest {
-    /// Its name, whatever the case; parts of a nested one with dots between.
+    /// Its name, case-insensitive; nested keys are joined with dots.
     pub key: String,
-    /// Whether it is there at all (and not empty).
+    /// Whether it exists and is not empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
-    /// It is this: texts whatever their case, numbers by value, links by what stands between their brackets or by the
-    /// name of the note alone.
+    /// It equals this value: text case-insensitive, numbers by value, links by their target or the bare name of the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub equals: Option<Value>,
-    /// It contains this text, whatever the case.
+    /// It contains this text, case-insensitive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<String>,
-    /// It is greater: numbers by value, everything else as text (so dates compare as dates).
+    /// It is greater: numbers by value, everything else as text (so ISO dates compare correctly).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub greater: Option<Value>,
-    /// It is this or greater.
+    /// It is greater or equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Value>,
     /// It is less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub less: Option<Value>,
-    /// It is this or less.
+    /// It is less or equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Value>,
 }
 
-/// From here (included) to there (excluded); milliseconds since 1970, or bytes.
+/// A half-open range of milliseconds since 1970, or of bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// The first that is in.
+    /// The inclusive lower bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<u64>,
-    /// The first that is out.
+    /// The exclusive upper bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<u64>,
 }
 
-/// What a note may have.
+/// A feature of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Has {
     Tags,
     Properties,
     Aliases,
     Headings,
-    /// Links to files of the vault, whether they are there or not.
+    /// Links to files of the vault, resolved or not.
     Links,
-    /// Links that lead nowhere.
+    /// Unresolved links.
     BrokenLinks,
-    /// Another note that links to it.
+    /// Links from other notes.
     Backlinks,
     Embeds,
     Blocks,
@@ -237,36 +233,36 @@ pub enum Has {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sort {
-    /// By what.
+    /// The key.
     pub by: SortBy,
-    /// Whether the greatest comes first.
+    /// Whether the order is descending.
     #[serde(default)]
     pub descending: bool,
 }
 
-/// What to sort by.
+/// A sort key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum SortBy {
     Score,
     Path,
-    /// The file name without `.md`, whatever the case.
+    /// The file name without `.md`, case-insensitive.
     Name,
     Modified,
     Size,
-    /// How many links of other notes lead to it.
+    /// The number of links from other notes.
     Incoming,
-    /// How many of its links lead to files that are there.
+    /// The number of its resolved links.
     Outgoing,
     /// A property; notes without it come last.
     Property(String),
 }
 
-/// What to tell of a note.
+/// A field of a note in results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Field {
     Modified,
     Size,
@@ -278,55 +274,55 @@ pub enum Field {
     Links,
     Blocks,
     Tasks,
-    /// The numbers of links in and out.
+    /// The numbers of incoming and outgoing links.
     Degree,
 }
 
-/// Which links to a file.
+/// A query for the links to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct BacklinksOf {
-    /// The file: exactly this path.
+pub struct BacklinksQuery {
+    /// The exact path of the file.
     pub path: String,
-    /// How many to leave out at the beginning.
+    /// The number of items to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to tell.
+    /// The maximum number of items.
     pub limit: u32,
 }
 
-/// Which links lead nowhere.
+/// A query for unresolved links.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct UnresolvedIn {
-    /// Only those that stand in this folder or below it.
+pub struct UnresolvedQuery {
+    /// Only links in notes in this folder or below it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub under: String,
-    /// How many to leave out at the beginning.
+    /// The number of items to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to tell.
+    /// The maximum number of items.
     pub limit: u32,
-    /// How many places to tell of each.
+    /// The maximum number of places per target.
     pub places: u32,
 }
 
-/// Which tags.
+/// A query for tags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TagsOf {
-    /// Only tags that begin so, whatever the case.
+pub struct TagsQuery {
+    /// Only tags with this prefix, case-insensitive.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub prefix: String,
     /// Only tags of notes in this folder or below it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub under: String,
-    /// Whether the most used come first; otherwise they come by name.
+    /// Whether to sort by count, most used first, instead of by name.
     #[serde(default)]
     pub by_count: bool,
-    /// How many to leave out at the beginning.
+    /// The number of items to skip.
     #[serde(default)]
     pub offset: u64,
-    /// How many to tell.
+    /// The maximum number of items.
     pub limit: u32,
 }

@@ -1,8 +1,8 @@
 //! Write a tool domain for Notehost.
 //!
 //! A domain is a list of actions. An action is a struct: its fields are its arguments, its doc comment is its
-//! description, [`Action::run`] is its behaviour. It is handed a [`Vault`] that can do exactly what this caller
-//! may do; there is nothing else it could reach.
+//! description, [`Action::run`] is its behaviour. It receives a [`Vault`] that permits exactly what this caller may do,
+//! and has access to nothing else.
 //!
 //! ```
 //! use notehost_sdk::prelude::*;
@@ -39,15 +39,15 @@
 //! }
 //!
 //! let vault = Vault::in_memory();
-//! let error = Hello { path: "Nobody".into() }.run(&vault).unwrap_err();
+//! let error = Hello { path: "Missing".into() }.run(&vault).unwrap_err();
 //! assert_eq!(error.code(), "not_found");
 //! ```
 //!
-//! What several domains need lives here behind features: `markdown` brings [`text`], lossless editing of notes, and
-//! [`documents`], what is done to notes and files in more than one domain; `regex` brings [`matching`], patterns run over
-//! notes; `fsrs` brings [`scheduling`], which tells when to ask a flashcard again.
+//! Code that several domains share is behind features: `markdown` adds [`text`], lossless editing of notes, and
+//! [`documents`], operations on notes and files; `regex` adds [`matching`], regex search over notes; `fsrs` adds
+//! [`scheduling`] of flashcard reviews.
 
-// The attributes name this crate as `::notehost_sdk`; this makes that true inside it as well.
+// The attributes refer to this crate as `::notehost_sdk`; this makes the path valid inside it as well.
 #[allow(unused_extern_crates)]
 extern crate self as notehost_sdk;
 
@@ -102,7 +102,7 @@ pub use schema::unwrapped;
 #[doc(hidden)]
 pub use {schemars, serde, serde_json};
 
-/// All that a domain usually needs.
+/// Everything that a domain usually needs.
 pub mod prelude {
     pub use crate::{
         Action, Code, Content, Effect, Error, Note, Prompt, PromptArgument, Result, Tier, Vault,

@@ -1,8 +1,7 @@
-//! A component's manifest: what an admin can ever grant it, written into the component itself.
+//! A component's manifest: the maximum that an admin can grant it, embedded in the component.
 
-/// Say the most that this component will ever need. A host reads it before it runs anything, shows it to whoever installs
-/// the component, and never grants more. What is not mentioned is not limited, but for HTTP: a host that is not named
-/// cannot be granted.
+/// Declares the maximum that this component needs. The host reads it before running the component, shows it to the admin
+/// who installs it, and never grants more. Missing entries are unlimited, except HTTP: only declared hosts can be granted.
 ///
 /// ```
 /// notehost_sdk::manifest! {
@@ -13,8 +12,8 @@
 /// }
 /// ```
 ///
-/// It is JSON, and stands once in a crate, beside `domain!`. An action whose `EFFECT` is above `effect` keeps the whole
-/// component from being loaded.
+/// It is JSON and occurs once in a crate, next to `domain!`. If an action's `EFFECT` exceeds `effect`, the component does
+/// not load.
 #[macro_export]
 macro_rules! manifest {
     ($($key:literal: $value:tt),* $(,)?) => {
@@ -23,7 +22,7 @@ macro_rules! manifest {
         mod notehost_manifest {
             const JSON: &str = stringify!({ $($key: $value),* });
 
-            // A section of its own: it takes no room in the memory of an instance.
+            // A custom section, which takes no memory of an instance.
             #[cfg(target_family = "wasm")]
             #[used]
             #[unsafe(link_section = "notehost:manifest")]
@@ -37,7 +36,7 @@ macro_rules! manifest {
     };
 }
 
-/// A text as an array, which is what a section can hold.
+/// The bytes of a text as an array, for the section.
 #[doc(hidden)]
 pub const fn bytes_of<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
     let mut bytes = [0; LENGTH];

@@ -1,9 +1,8 @@
-//! When two names are the same name: whatever their Unicode spelling and their case, as Obsidian, macOS and Windows
-//! see it.
+//! Comparison of names regardless of case and Unicode normalization, as in Obsidian, macOS and Windows.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A name with its Unicode spelling and case folded away, for comparing.
+/// A name in NFC and case-folded, for comparison.
 pub fn fold_name(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();

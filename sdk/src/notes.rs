@@ -1,19 +1,19 @@
-//! Notes by name: how a path or a name that a caller wrote becomes the one note it means.
+//! Resolves the path or name in a caller's arguments to a single note or file, and reads and writes its text.
 
 use crate::{Code, Entry, Error, Kind, Result, Vault, fold_name};
 use serde_json::json;
 
-/// How many entries are asked for at once when all of a folder is wanted.
-const PAGE: u32 = 4096;
+/// Entries per `list` call when a whole folder is listed.
+const LIST_PAGE_ENTRIES: u32 = 4096;
 
-/// A note that was read.
+/// A note and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     /// Its path in the vault.
     pub path: String,
     /// Its text, byte for byte.
     pub text: String,
-    /// Names this content.
+    /// Identifies this content.
     pub etag: String,
 }
 
@@ -24,12 +24,12 @@ pub fn is_note(path: &str) -> bool {
         && path[path.len() - 3..].eq_ignore_ascii_case(".md")
 }
 
-/// The top-level folder that a path lies in; `.` for notes in the root.
+/// The top-level folder of a path; `.` for notes in the root.
 pub fn notebook_of(path: &str) -> &str {
     path.split_once('/').map_or(".", |(notebook, _)| notebook)
 }
 
-/// The folder that a path lies in; `""` for the root.
+/// The parent folder of a path; `""` for the root.
 pub fn parent_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
@@ -45,14 +45,12 @@ pub fn stem_of(path: &str) -> &str {
 }
 
 impl Vault {
-    /// The path of the note that a caller named: by its path, with or without `.md`, or by its unique name, also in
-    /// the form of a link (`[[Plan]]`).
+    /// The path of the note that `name` identifies: its path, with or without `.md`, or its unique name, also written as
+    /// a link (`[[Plan]]`).
     pub fn find_note(&self, name: &str) -> Result<String> {
         let name = unbracketed(name);
         if name.is_empty() {
-            return Err(Error::validation(
-                "a note's path or name is needed, and this is empty",
-            ));
+            return Err(Error::validation("the note's path or name is empty"));
         }
         if let Some(path) = self.note_at(name) {
             return Ok(path);
@@ -65,10 +63,10 @@ impl Vault {
         match notes.as_slice() {
             [] => Err(self.no_note(name)),
             [only] => Ok(only.clone()),
-            // A full path is never ambiguous, however many names end like it.
+            // A full path is never ambiguous, even if other paths end with it.
             [first, ..] if is_exactly(first, name) => Ok(first.clone()),
             several => Err(Error::ambiguous(format!(
-                "`{name}` could be {} notes: use the path of one of them: {}",
+                "`{name}` matches {} notes; use the path of one of them: {}",
                 several.len(),
                 listed(several)
             ))
@@ -76,7 +74,7 @@ impl Vault {
         }
     }
 
-    /// The note at a path, `.md` left out or not.
+    /// The note at a path with or without `.md`.
     fn note_at(&self, path: &str) -> Option<String> {
         let paths = [path.to_owned(), format!("{path}.md")];
         let mut notes = paths.into_iter().filter(|path| is_note(path));
@@ -88,8 +86,8 @@ impl Vault {
         (entry.kind == Kind::File).then_some(entry.path)
     }
 
-    /// The path of the file that a caller named: a note or another file by its path, a note by its unique name, or else
-    /// another file by its unique name.
+    /// The path of the file that `name` identifies: any file by its path, then a note by its unique name, then another
+    /// file by its unique name.
     pub fn find_file(&self, name: &str) -> Result<String> {
         let exact = unbracketed(name);
         if !exact.is_empty()
@@ -99,7 +97,7 @@ impl Vault {
         }
         let no_note = match self.find_note(name) {
             Err(error) if error.kind() == Code::NotFound => error,
-            decided => return decided,
+            other => return other,
         };
         let name = unbracketed(name);
         let files = self.resolve(name, None)?;
@@ -108,7 +106,7 @@ impl Vault {
             [only] => Ok(only.clone()),
             [first, ..] if is_exactly(first, name) => Ok(first.clone()),
             several => Err(Error::ambiguous(format!(
-                "`{name}` could be {} files: use the path of one of them: {}",
+                "`{name}` matches {} files; use the path of one of them: {}",
                 several.len(),
                 listed(several)
             ))
@@ -116,7 +114,7 @@ impl Vault {
         }
     }
 
-    /// A note's text. A file that is not UTF-8 is refused, never repaired.
+    /// Reads a note. A file that is not UTF-8 is an error; invalid bytes are never replaced.
     pub fn read_note(&self, name: &str) -> Result<Note> {
         let path = self.find_note(name)?;
         self.read_text(&path)
@@ -132,13 +130,13 @@ impl Vault {
                 etag: blob.etag,
             }),
             Err(error) => Err(Error::unsupported(format!(
-                "`{path}` is not UTF-8 text (byte {} begins no character): it can be listed and moved, not read as text",
+                "`{path}` is not UTF-8 text (invalid byte at offset {}): it can be listed and moved, but not read as text",
                 error.utf8_error().valid_up_to()
             ))),
         }
     }
 
-    /// Other text for a note that was read, if it is different.
+    /// Writes new text to a note that was read, if the text differs.
     pub fn write_note(&self, note: &Note, text: &str) -> Result<()> {
         if note.text != text {
             self.write(&note.path, text.as_bytes(), Some(&note.etag))?;
@@ -151,7 +149,7 @@ impl Vault {
         let mut entries = Vec::new();
         let mut after = None;
         loop {
-            let page = self.list(folder, recursive, after.as_deref(), PAGE)?;
+            let page = self.list(folder, recursive, after.as_deref(), LIST_PAGE_ENTRIES)?;
             entries.extend(page.entries);
             after = page.next;
             if after.is_none() {
@@ -168,10 +166,10 @@ impl Vault {
     }
 
     fn no_note(&self, name: &str) -> Error {
-        // No disk has longer names, and comparing a long one with each takes as long as it is.
-        const LONGEST_NAME: usize = 255;
+        // File systems allow no longer names, and comparing a long name with every note would be slow.
+        const MAX_NAME_BYTES: usize = 255;
         let error = Error::not_found(format!("no note `{name}`"));
-        if stem_of(name).len() > LONGEST_NAME {
+        if stem_of(name).len() > MAX_NAME_BYTES {
             return error;
         }
         let wanted = fold_name(stem_of(name));
@@ -192,12 +190,15 @@ impl Vault {
         if near.is_empty() {
             return error;
         }
-        Error::not_found(format!("no note `{name}`; the nearest: {}", listed(&near)))
-            .with_details(json!({ "nearest": near }))
+        Error::not_found(format!(
+            "no note `{name}`; similar names: {}",
+            listed(&near)
+        ))
+        .with_details(json!({ "nearest": near }))
     }
 }
 
-/// Paths for a sentence.
+/// The first paths, formatted for a message.
 fn listed(paths: &[String]) -> String {
     let shown: Vec<String> = paths
         .iter()
@@ -231,7 +232,7 @@ mod tests {
     use crate::Tier;
 
     #[test]
-    fn a_file_is_found_by_its_path_then_as_a_note_then_by_its_name() {
+    fn find_file_tries_path_then_note_name_then_file_name() {
         let vault = Vault::in_memory()
             .with("Work/Plan.md", "")
             .with("pic/a.png", "")

@@ -1,38 +1,38 @@
-//! Long lists in pages. A cursor tells how far a caller has come; what it is made of is nobody's business.
+//! Pagination of long lists. Cursors are opaque to callers.
 
 use crate::{Error, Result};
 
-/// How many items a page has unless the caller says.
-const USUAL: usize = 50;
-/// How many a caller may ask for.
-const MOST: usize = 500;
-/// What every cursor begins with, so that a guessed one is told apart.
-const MARK: &str = "n";
+/// Items per page if the caller sets no `limit`.
+const DEFAULT_LIMIT: usize = 50;
+/// The largest `limit`.
+const MAX_LIMIT: usize = 500;
+/// The prefix of every cursor; a value without it is rejected.
+const CURSOR_PREFIX: &str = "n";
 
-/// Which part of a list is asked for.
+/// The requested part of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// How many items come before it.
+    /// The number of items before it.
     pub begin: usize,
-    /// How many items it may have.
+    /// The maximum number of items in it.
     pub limit: usize,
 }
 
 impl Span {
-    /// What `limit` and `cursor` ask for.
+    /// The part that `limit` and `cursor` select, with the default limits.
     pub fn new(limit: Option<usize>, cursor: Option<&str>) -> Result<Span> {
-        Span::within(limit, USUAL, MOST, cursor)
+        Span::within(limit, DEFAULT_LIMIT, MAX_LIMIT, cursor)
     }
 
-    /// The same with another usual and greatest size of a page.
+    /// Like [`Span::new`], with another default and maximum limit.
     pub fn within(
         limit: Option<usize>,
-        usual: usize,
-        most: usize,
+        default: usize,
+        max: usize,
         cursor: Option<&str>,
     ) -> Result<Span> {
         Ok(Span {
-            limit: checked_limit(limit, usual, most)?,
+            limit: checked_limit(limit, default, max)?,
             begin: match cursor {
                 None => 0,
                 Some(cursor) => parse_cursor(cursor).ok_or_else(|| unknown_cursor(cursor))?,
@@ -40,28 +40,28 @@ impl Span {
         })
     }
 
-    /// How many come before it, as the index takes it.
+    /// The number of items before it, as an index query takes it.
     pub fn offset(&self) -> u64 {
         self.begin as u64
     }
 
-    /// The limit, as the index takes it.
+    /// The limit, as an index query takes it.
     pub fn count(&self) -> u32 {
         u32::try_from(self.limit).unwrap_or(u32::MAX)
     }
 
-    /// One more than the last item of this part, so that asking for so many tells whether more follow.
+    /// One item more than this part ends with: fetching that many shows whether more follow.
     pub fn needed(&self) -> u32 {
         u32::try_from(self.begin.saturating_add(self.limit + 1)).unwrap_or(u32::MAX)
     }
 
-    /// The cursor for what follows a page of so many items, of so many in all.
+    /// The cursor after a page of `shown` items out of `total`, if more follow.
     pub fn next(&self, shown: usize, total: u64) -> Option<String> {
         let end = self.begin.saturating_add(shown);
         (shown > 0 && (end as u64) < total).then(|| cursor_at(end))
     }
 
-    /// The part of a list, and the cursor for what follows it.
+    /// This part of a list, and the cursor of the next part.
     pub fn of<T>(&self, items: Vec<T>) -> (Vec<T>, Option<String>) {
         let total = items.len() as u64;
         let part: Vec<T> = items
@@ -74,32 +74,35 @@ impl Span {
     }
 }
 
-/// How many items a page has, if that many may be asked for.
-pub fn checked_limit(limit: Option<usize>, usual: usize, most: usize) -> Result<usize> {
-    let limit = limit.unwrap_or(usual);
-    if (1..=most).contains(&limit) {
+/// The page size for a `limit` argument.
+///
+/// # Errors
+/// `validation_error` for a limit that is not 1 to `max`.
+pub fn checked_limit(limit: Option<usize>, default: usize, max: usize) -> Result<usize> {
+    let limit = limit.unwrap_or(default);
+    if (1..=max).contains(&limit) {
         return Ok(limit);
     }
     Err(Error::validation(format!(
-        "`limit` is {limit}, and may be 1 to {most}"
+        "`limit` is {limit}; it must be 1 to {max}"
     )))
 }
 
-/// The refusal of a cursor that was made up.
+/// The error for a cursor that no reply returned.
 pub fn unknown_cursor(cursor: &str) -> Error {
     Error::validation(format!(
-        "`cursor` is `{cursor}`, which no reply gave: use a `next_cursor`, or leave it out to begin anew"
+        "invalid `cursor`: `{cursor}`; use the `next_cursor` of a reply, or omit it to start from the beginning"
     ))
 }
 
-/// The cursor that leads to an item.
+/// The cursor of an item.
 pub fn cursor_at(begin: usize) -> String {
-    format!("{MARK}{begin:x}")
+    format!("{CURSOR_PREFIX}{begin:x}")
 }
 
-/// The item that a cursor leads to.
+/// The item of a cursor.
 pub fn parse_cursor(cursor: &str) -> Option<usize> {
-    let digits = cursor.strip_prefix(MARK)?;
+    let digits = cursor.strip_prefix(CURSOR_PREFIX)?;
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     let begin = usize::from_str_radix(digits, 16)
         .ok()
@@ -107,7 +110,7 @@ pub fn parse_cursor(cursor: &str) -> Option<usize> {
     (begin > 0).then_some(begin)
 }
 
-/// The line that tells a reader of a text that a list goes on.
+/// The last line of a text reply whose list has more items.
 pub fn more(next_cursor: Option<&String>) -> String {
     next_cursor.map_or_else(String::new, |cursor| {
         format!("\nmore: call again with `cursor` \"{cursor}\"")
@@ -127,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_follow_each_other_to_the_end() {
+    fn pages_cover_the_whole_list() {
         let mut cursor = None;
         let mut seen = Vec::new();
         loop {
@@ -143,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_cursor_or_limit_is_refused() {
+    fn invalid_cursors_and_limits_are_rejected() {
         for cursor in ["", "n", "n0", "2", "nzz", "n-1", "n+1"] {
             assert!(Span::new(None, Some(cursor)).is_err(), "{cursor}");
         }

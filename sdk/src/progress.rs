@@ -1,20 +1,20 @@
-//! How far a long action has come: steps that are counted, and told to the caller who waits.
+//! Progress reports of a long action, as a count of steps.
 
 use crate::Vault;
 
-/// Told so many times in all, at most: the caller cannot see more, and each is a call of the host.
-const MOST_TOLD: u64 = 100;
+/// The maximum number of reports per action: each is a host call, and callers cannot use more.
+const MAX_REPORTS: u64 = 100;
 
-/// Counts what a long action has done of what it has to do, and tells the caller; `vault.steps` begins it.
+/// Counts the steps of a long action and reports them to the caller. `vault.steps` creates it.
 pub struct Steps<'v> {
     vault: &'v Vault,
     done: u64,
     total: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Vault {
-    /// Begin to count: so many steps are to be done.
+    /// Starts counting `total` steps.
     ///
     /// ```
     /// # use notehost_sdk::Vault;
@@ -31,24 +31,24 @@ impl Vault {
             vault: self,
             done: 0,
             total: total as u64,
-            told: 0,
+            reported: 0,
         }
     }
 }
 
 impl Steps<'_> {
-    /// One more is done; in a few words, what: `notes read`.
+    /// Counts a completed step; `what` describes the steps in a few words: `notes read`.
     pub fn done(&mut self, what: &str) {
         self.done += 1;
         let is_last = self.done == self.total;
-        if is_last || self.done - self.told >= self.total.div_ceil(MOST_TOLD) {
-            self.told = self.done;
+        if is_last || self.done - self.reported >= self.total.div_ceil(MAX_REPORTS) {
+            self.reported = self.done;
             let total = self.total.max(self.done);
             self.vault.progress(self.done, Some(total), what);
         }
     }
 
-    /// There are so many more to do than was known.
+    /// Increases the total.
     pub fn more(&mut self, steps: usize) {
         self.total += steps as u64;
     }
@@ -59,25 +59,25 @@ mod tests {
     use crate::Vault;
 
     #[test]
-    fn steps_are_told_in_hundredths_and_at_the_end() {
+    fn steps_are_reported_per_cent_and_at_the_end() {
         let vault = Vault::in_memory();
         let mut steps = vault.steps(1000);
         steps.more(250);
         for _ in 0..1250 {
             steps.done("notes read");
         }
-        let told = vault.progressed();
-        assert_eq!(told.len(), 97);
-        assert_eq!(told[0], (13, Some(1250), "notes read".to_owned()));
-        assert_eq!(told[96].0, 1250);
-        assert!(told.is_sorted());
+        let reports = vault.progress_reports();
+        assert_eq!(reports.len(), 97);
+        assert_eq!(reports[0], (13, Some(1250), "notes read".to_owned()));
+        assert_eq!(reports[96].0, 1250);
+        assert!(reports.is_sorted());
     }
 
     #[test]
-    fn more_steps_than_were_announced_are_told_as_all_there_are() {
+    fn the_reported_total_is_at_least_the_steps_done() {
         let vault = Vault::in_memory();
         let mut steps = vault.steps(0);
         steps.done("files");
-        assert_eq!(vault.progressed(), [(1, Some(1), "files".to_owned())]);
+        assert_eq!(vault.progress_reports(), [(1, Some(1), "files".to_owned())]);
     }
 }

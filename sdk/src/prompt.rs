@@ -1,5 +1,5 @@
-//! Prompts: words that a person picks in a client to begin with, filled in with what it names. A domain brings its own in
-//! the `prompts` part of `domain!`; the host lists them, completes their arguments and fills them in.
+//! Prompts: templates that users pick in their MCP client. A domain defines them in the `prompts` part of `domain!`; the
+//! host lists them, completes their arguments and renders them.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,22 +18,22 @@ use serde::{Deserialize, Serialize};
 ///     );
 /// ```
 ///
-/// In the text `{{name}}` stands for an argument, and `{{domain.action}}` for how a client calls that action. A line that
-/// names an argument which was not given, or an action that the caller does not have, is left out. A note that an
-/// argument names is added to the prompt, marked as data.
+/// In the text, `{{name}}` is replaced with an argument, and `{{domain.action}}` with the name under which the client calls
+/// that action. A line with a missing argument, or an action that the caller does not have, is omitted. If an argument
+/// names a note, its content is added to the prompt, marked as data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Its name, as actions have names.
+    /// Its name, in the syntax of action names.
     pub name: String,
-    /// What people see, if not the name.
+    /// The title that users see, if not the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub description: String,
-    /// What it takes.
+    /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
-    /// What the model is told.
+    /// The text for the model.
     pub text: String,
 }
 
@@ -42,22 +42,22 @@ pub struct Prompt {
 pub struct PromptArgument {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     #[serde(default)]
     pub description: String,
-    /// Whether it must be given.
+    /// Whether it is required.
     #[serde(default)]
     pub required: bool,
-    /// What it names, so that a client can complete it.
+    /// Its kind, for completion.
     #[serde(default)]
     pub kind: ArgumentKind,
 }
 
-/// What an argument of a prompt names.
+/// The kind of an argument of a prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArgumentKind {
-    /// A note, by its path or name. What is in it is added to the prompt.
+    /// A note, by its path or name. Its content is added to the prompt.
     Note,
     /// A notebook.
     Notebook,
@@ -69,14 +69,14 @@ pub enum ArgumentKind {
     Heading,
     /// One of the vaults.
     Vault,
-    /// Anything; also what a newer SDK knows and this one does not.
+    /// Any text; also the value for kinds that only newer SDKs know.
     #[default]
     #[serde(other)]
     Text,
 }
 
 impl Prompt {
-    /// A prompt, which still needs its text.
+    /// A prompt; [`Prompt::text()`] sets its text.
     pub fn new(name: &str, description: &str) -> Prompt {
         Prompt {
             name: name.to_owned(),
@@ -87,19 +87,19 @@ impl Prompt {
         }
     }
 
-    /// What people see instead of the name.
+    /// Sets the title that users see instead of the name.
     pub fn title(mut self, title: &str) -> Prompt {
         self.title = Some(title.to_owned());
         self
     }
 
-    /// It takes this, too.
+    /// Adds an argument.
     pub fn argument(mut self, argument: PromptArgument) -> Prompt {
         self.arguments.push(argument);
         self
     }
 
-    /// What the model is told.
+    /// Sets the text for the model.
     pub fn text(mut self, text: &str) -> Prompt {
         self.text = text.to_owned();
         self
@@ -116,7 +116,7 @@ impl PromptArgument {
         }
     }
 
-    /// A note, which is added to the prompt.
+    /// A note, whose content is added to the prompt.
     pub fn note(name: &str, description: &str) -> PromptArgument {
         PromptArgument::of(ArgumentKind::Note, name, description)
     }
@@ -151,7 +151,7 @@ impl PromptArgument {
         PromptArgument::of(ArgumentKind::Text, name, description)
     }
 
-    /// It must be given.
+    /// Makes it required.
     pub fn required(mut self) -> PromptArgument {
         self.required = true;
         self
@@ -163,9 +163,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_newer_sdk_knows_is_text() {
-        let told = r#"{"name": "when", "kind": "moment"}"#;
-        let argument: PromptArgument = serde_json::from_str(told).unwrap();
+    fn unknown_argument_kinds_are_text() {
+        let json = r#"{"name": "when", "kind": "moment"}"#;
+        let argument: PromptArgument = serde_json::from_str(json).unwrap();
         assert_eq!(argument, PromptArgument::text("when", ""));
     }
 }

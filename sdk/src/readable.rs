@@ -1,9 +1,9 @@
-//! A JSON answer as a text that is pleasant to read: the default for actions that do not write their own.
+//! Formats a JSON result as readable text: the default for actions without their own `text`.
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// An answer as indented lines, without JSON's punctuation.
+/// A result as indented lines, without JSON's punctuation.
 pub fn readable<T: Serialize>(answer: &T) -> String {
     let mut text = String::new();
     match serde_json::to_value(answer) {
@@ -51,7 +51,7 @@ fn write_inner(value: &Value, depth: usize, text: &mut String) {
     }
 }
 
-/// An object of a few scalars fits one line: `path: A.md, line: 3`.
+/// An object of scalars on one line: `path: A.md, line: 3`.
 fn one_line(value: &Value) -> Option<String> {
     let map = value.as_object()?;
     let mut parts = Vec::new();

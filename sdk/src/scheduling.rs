@@ -1,25 +1,25 @@
-//! When to ask a flashcard again: FSRS-6, with the short steps of a card that is being learned.
+//! Scheduling of flashcard reviews: FSRS-6, with short learning steps.
 //!
-//! The memory model is the `fsrs` crate's. The steps around it (one minute, ten minutes, then days) and the rules by
-//! which a card passes from one phase to the next are those that the FSRS project publishes for its schedulers, so its
-//! test vectors hold here. Days are counts since 1970, by the caller's own idea of when a day begins.
+//! The memory model is the `fsrs` crate's. The learning steps (one minute, ten minutes, then days) and the phase transitions
+//! are those of the FSRS project's schedulers, so its test vectors apply. Days are numbers since 1970; the caller decides
+//! when a day begins.
 
 use fsrs::{FSRS, MemoryState};
 use serde::{Deserialize, Serialize};
 
-/// What share of cards should be remembered when they are asked, unless somebody says otherwise.
-pub const USUAL_RETENTION: f32 = 0.9;
-/// The retentions that make sense: below, hardly anything is remembered; above, everything is asked every day.
+/// The default desired retention: the share of cards that should be remembered at review.
+pub const DEFAULT_RETENTION: f32 = 0.9;
+/// The range of useful retentions: below it cards are forgotten, above it every card is due every day.
 pub const RETENTIONS: std::ops::RangeInclusive<f32> = 0.7..=0.99;
 /// The longest interval, in days.
-pub const LONGEST: u32 = 36_500;
+pub const MAX_INTERVAL_DAYS: u32 = 36_500;
 
 const MINUTE: u64 = 60_000;
-/// The steps of a new card.
+/// The learning steps of a new card.
 const LEARNING: [u64; 2] = [MINUTE, 10 * MINUTE];
-/// The steps of a card that was forgotten.
+/// The relearning steps of a forgotten card.
 const RELEARNING: [u64; 1] = [10 * MINUTE];
-/// From which interval on it is varied, and by which share of the days in each range.
+/// Fuzz ranges: from and to which interval in days, and the share of those days to vary it by.
 const FUZZ: [(f32, f32, f32); 3] = [(2.5, 7.0, 0.15), (7.0, 20.0, 0.1), (20.0, f32::MAX, 0.05)];
 
 /// How well a card was remembered.
@@ -31,12 +31,12 @@ pub enum Rating {
     Hard,
     /// Well.
     Good,
-    /// Without thinking.
+    /// Without effort.
     Easy,
 }
 
 impl Rating {
-    /// All of them, from worst to best.
+    /// All ratings, from worst to best.
     pub const ALL: [Rating; 4] = [Rating::Again, Rating::Hard, Rating::Good, Rating::Easy];
 
     /// The rating of a number from 1 to 4.
@@ -51,7 +51,7 @@ impl Rating {
     }
 
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Rating::Again => "again",
             Rating::Hard => "hard",
@@ -61,21 +61,21 @@ impl Rating {
     }
 }
 
-/// How far a card is.
+/// The phase of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// It goes through its first steps.
+    /// In its learning steps.
     Learning,
-    /// It is asked after days.
+    /// Reviewed at intervals of days.
     Review,
-    /// It was forgotten and goes through steps again.
+    /// Forgotten, and in its relearning steps.
     Relearning,
 }
 
 impl Phase {
-    /// The word that callers see.
-    pub fn word(self) -> &'static str {
+    /// The name that callers see.
+    pub fn as_str(self) -> &'static str {
         match self {
             Phase::Learning => "learning",
             Phase::Review => "review",
@@ -84,42 +84,41 @@ impl Phase {
     }
 }
 
-/// What is known of how well a card is remembered.
+/// The memory state of a card.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Memory {
-    /// After how many days it is remembered with 90 %.
+    /// The days after which it is remembered with a probability of 90 %.
     pub stability: f32,
     /// From 1 (easy) to 10.
     pub difficulty: f32,
-    /// How far it is.
+    /// Its phase.
     pub phase: Phase,
-    /// Which of its steps comes next.
+    /// The index of its next step.
     pub step: u8,
 }
 
-/// When a card is asked again.
+/// The time until the next review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interval {
-    /// After so many milliseconds.
+    /// In milliseconds.
     Soon(u64),
-    /// After so many days.
+    /// In days.
     Days(u32),
 }
 
-/// Tells when to ask again.
+/// Computes the next review of cards.
 pub struct Scheduler {
     model: FSRS,
     retention: f32,
 }
 
 impl Scheduler {
-    /// A scheduler that aims at this share of remembered cards; one that makes no sense is brought into [`RETENTIONS`].
-    /// Nothing if the model refuses its own default parameters.
+    /// A scheduler for a desired retention, clamped to [`RETENTIONS`]. `None` if the model rejects its default parameters.
     pub fn new(retention: f32) -> Option<Scheduler> {
         let retention = if retention.is_finite() {
             retention.clamp(*RETENTIONS.start(), *RETENTIONS.end())
         } else {
-            USUAL_RETENTION
+            DEFAULT_RETENTION
         };
         Some(Scheduler {
             model: FSRS::new(&[]).ok()?,
@@ -127,9 +126,9 @@ impl Scheduler {
         })
     }
 
-    /// What a rating makes of a card that was asked so many days after it was last asked. A `seed` varies the interval by
-    /// a few days, always the same for the same seed, so that cards that were learned together do not stay together.
-    /// Nothing if the memory it has is beyond what the model can take.
+    /// The memory state and interval after a rating, `days` after the last review. A `seed` varies the interval by a few
+    /// days, deterministically, so that cards that were learned together spread out. `None` if the memory state is out of
+    /// the model's range.
     pub fn review(
         &self,
         memory: Option<&Memory>,
@@ -169,7 +168,7 @@ impl Scheduler {
         Some((memory, interval))
     }
 
-    /// How likely a card is remembered so many days after it was last asked.
+    /// The probability that a card is remembered, `days` after the last review.
     pub fn retrievability(memory: &Memory, days: u32) -> f32 {
         let state = MemoryState {
             stability: memory.stability.max(0.001),
@@ -180,7 +179,7 @@ impl Scheduler {
     }
 }
 
-/// What becomes of a card within its steps: its phase, its step, and after how long it is asked if not after days.
+/// The next phase and step of a card in its steps, and the delay in milliseconds, if it is not in days.
 fn stepped(
     phase: Phase,
     steps: &[u64],
@@ -205,9 +204,9 @@ fn stepped(
     }
 }
 
-/// An interval in whole days, varied by a seed.
+/// An interval in whole days, with fuzz from a seed.
 fn whole_days(interval: f32, seed: Option<u64>) -> u32 {
-    let plain = interval.round().clamp(1.0, LONGEST as f32);
+    let plain = interval.round().clamp(1.0, MAX_INTERVAL_DAYS as f32);
     let Some(seed) = seed.filter(|_| plain >= 2.5) else {
         return plain as u32;
     };
@@ -216,7 +215,7 @@ fn whole_days(interval: f32, seed: Option<u64>) -> u32 {
         spread += share * (plain.min(to) - from).max(0.0);
     }
     let least = (plain - spread).round().max(2.0) as u32;
-    let most = ((plain + spread).round() as u32).min(LONGEST);
+    let most = ((plain + spread).round() as u32).min(MAX_INTERVAL_DAYS);
     least.min(most) + (seed % u64::from(most.saturating_sub(least) + 1)) as u32
 }
 

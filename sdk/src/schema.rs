@@ -1,21 +1,21 @@
-//! JSON Schemas as every client takes them: flat, inlined, explicit types, no nullable unions, no `$ref`. Gemini's
-//! and OpenAI's clients refuse the rest.
+//! Generates JSON Schemas in the subset that every client accepts: flat, inlined, explicit types, no nullable unions, no
+//! `$ref`. Gemini's and OpenAI's clients reject the rest.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
-/// The schema of what an action takes.
+/// The schema of an action's arguments.
 pub(crate) fn of_input<T: JsonSchema>() -> Value {
     generate::<T>(SchemaSettings::draft2020_12())
 }
 
-/// The schema of what an action answers.
+/// The schema of an action's result.
 pub(crate) fn of_output<T: JsonSchema>() -> Value {
     generate::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
-/// The text that a schema describes itself with, taken out of it.
+/// Removes the description from a schema and returns it.
 pub(crate) fn take_description(schema: &mut Value) -> String {
     let taken = schema
         .as_object_mut()
@@ -37,7 +37,7 @@ fn generate<T: JsonSchema>(mut settings: SchemaSettings) -> Value {
     simplify(&mut schema);
     if let Some(schema) = schema.as_object_mut() {
         schema.remove("title");
-        // An action without arguments is a unit struct to Rust and an empty object to JSON.
+        // An action without arguments is a unit struct in Rust and an empty object in JSON.
         schema.insert("type".into(), "object".into());
         schema
             .entry("properties")
@@ -46,7 +46,7 @@ fn generate<T: JsonSchema>(mut settings: SchemaSettings) -> Value {
     schema
 }
 
-/// Rewrite a schema, and all within it, into the plain form.
+/// Rewrites a schema and its subschemas into that subset.
 fn simplify(schema: &mut Value) {
     let Some(map) = schema.as_object_mut() else {
         return;
@@ -64,13 +64,13 @@ fn simplify(schema: &mut Value) {
     if map.get("default").is_some_and(Value::is_null) {
         map.remove("default");
     }
-    if let Some(Value::Array(words)) = map.get_mut("enum") {
-        words.retain(|word| !word.is_null());
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|value| !value.is_null());
     }
     if let Some(Value::String(text)) = map.get_mut("description") {
         *text = unwrapped(text);
     }
-    // Rust's integer widths mean nothing to a client.
+    // Rust's integer widths are irrelevant for clients.
     map.remove("format");
     for (key, inner) in map.iter_mut() {
         match (key.as_str(), inner) {
@@ -84,7 +84,7 @@ fn simplify(schema: &mut Value) {
     }
 }
 
-/// A doc comment as one line per paragraph: where its lines were wrapped means nothing to a reader.
+/// A doc comment with one line per paragraph: undoes the line wrapping of the source.
 pub fn unwrapped(text: &str) -> String {
     let paragraphs = text.split("\n\n").map(|paragraph| {
         let words: Vec<&str> = paragraph.split_whitespace().collect();
@@ -93,7 +93,7 @@ pub fn unwrapped(text: &str) -> String {
     paragraphs.collect::<Vec<_>>().join("\n")
 }
 
-/// `T or null` is `T`; several constants are an `enum` whose words are explained in the description.
+/// Replaces `T or null` with `T`, and several constants with an `enum` whose values the description explains.
 fn flatten_union(map: &mut Map<String, Value>, union: &str) {
     let Some(Value::Array(cases)) = map.get_mut(union) else {
         return;
@@ -105,37 +105,37 @@ fn flatten_union(map: &mut Map<String, Value>, union: &str) {
         for (key, value) in only {
             map.entry(key).or_insert(value);
         }
-        // What came up may itself be a union of constants.
+        // The inlined schema may itself be a union of constants.
         return ["anyOf", "oneOf"]
             .iter()
             .for_each(|union| flatten_union(map, union));
     }
-    let mut words = Vec::new();
+    let mut values = Vec::new();
     let mut meanings = Vec::new();
     for case in cases.iter() {
         match (case.get("const"), case.get("enum")) {
-            (Some(word), _) => {
-                if let (Some(word), Some(meaning)) = (
-                    word.as_str(),
+            (Some(value), _) => {
+                if let (Some(value), Some(meaning)) = (
+                    value.as_str(),
                     case.get("description").and_then(Value::as_str),
                 ) {
-                    meanings.push(format!("`{word}`: {meaning}"));
+                    meanings.push(format!("`{value}`: {meaning}"));
                 }
-                words.push(word.clone());
+                values.push(value.clone());
             }
-            (None, Some(Value::Array(several))) => words.extend(several.iter().cloned()),
+            (None, Some(Value::Array(several))) => values.extend(several.iter().cloned()),
             _ => return,
         }
     }
     map.remove(union);
     map.insert("type".into(), "string".into());
-    map.insert("enum".into(), words.into());
+    map.insert("enum".into(), values.into());
     if !meanings.is_empty() {
-        let said = map
+        let description = map
             .get("description")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let text = format!("{said} {}", meanings.join(" "));
+        let text = format!("{description} {}", meanings.join(" "));
         map.insert("description".into(), text.trim().into());
     }
 }

@@ -1,15 +1,15 @@
-//! Calling a domain in tests as the host calls it: by name, with JSON. `calls!(Domain)` makes these functions of a test
-//! module, for one domain.
+//! Helpers for tests that call a domain like the host does: by name, with JSON. `calls!(Domain)` defines them in a test
+//! module for one domain.
 
 use crate::{Describes, Error, MemoryVault, Reply, Result};
 use serde_json::Value;
 
-/// What an action answers.
+/// The result of an action.
 pub fn reply<D: Describes>(vault: &MemoryVault, action: &str, arguments: &Value) -> Result<Reply> {
     D::call(vault, action, &arguments.to_string())
 }
 
-/// What an action that succeeds answers.
+/// The reply of an action; panics if it fails.
 #[track_caller]
 pub fn succeeded<D: Describes>(vault: &MemoryVault, action: &str, arguments: &Value) -> Reply {
     match reply::<D>(vault, action, arguments) {
@@ -18,7 +18,7 @@ pub fn succeeded<D: Describes>(vault: &MemoryVault, action: &str, arguments: &Va
     }
 }
 
-/// How an action that is refused is refused.
+/// The error of an action; panics if it succeeds.
 #[track_caller]
 pub fn refused<D: Describes>(vault: &MemoryVault, action: &str, arguments: &Value) -> Error {
     match reply::<D>(vault, action, arguments) {
@@ -27,7 +27,7 @@ pub fn refused<D: Describes>(vault: &MemoryVault, action: &str, arguments: &Valu
     }
 }
 
-/// All pages of a list, with so many items each.
+/// The items of all pages of a list, requested with this limit.
 #[track_caller]
 pub fn all_pages<D: Describes>(
     vault: &MemoryVault,
@@ -56,12 +56,12 @@ pub fn each(reply: &Value, field: &str) -> Vec<Value> {
     items.iter().map(|item| item[field].clone()).collect()
 }
 
-/// The functions of [`testing`](crate::testing) for one domain: `ok` (the JSON of an action that succeeds), `told` (its
-/// text), `refused` (the error of one that does not), `all_pages` and `each`.
+/// Defines the functions of [`testing`](crate::testing) for one domain: `ok` (the JSON of a successful action), `told` (its
+/// text), `refused` (the error of a failed one) and `all_pages`.
 #[macro_export]
 macro_rules! calls {
     ($domain:ty) => {
-        #[allow(dead_code, reason = "not every test module needs each of them")]
+        #[allow(dead_code, reason = "not every test module uses all of them")]
         mod calls {
             use super::*;
             use $crate::serde_json::Value;
@@ -99,7 +99,7 @@ macro_rules! calls {
                 $crate::testing::all_pages::<$domain>(vault, action, arguments, limit)
             }
         }
-        #[allow(unused_imports, reason = "not every test module needs each of them")]
+        #[allow(unused_imports, reason = "not every test module uses all of them")]
         use calls::*;
     };
 }

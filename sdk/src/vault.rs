@@ -1,17 +1,17 @@
-//! The vault as a domain sees it. [`RawVault`] is the contract's handle, function by function; [`Vault`] is the same
-//! with what most actions want added in `notes`. Behind it stands the host, or [`MemoryVault`] in tests.
+//! The vault as a domain sees it. [`RawVault`] mirrors the functions of the contract; [`Vault`] adds the convenience
+//! functions in `notes`. The implementation is the host, or [`MemoryVault`] in tests.
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{MemoryVault, Result};
 
-/// What an action is handed: the notes, as far as this call may see and change them.
+/// The vault of a call, with the notes that this call may see and change.
 pub type Vault = dyn RawVault;
 
-/// A file or a folder.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -25,7 +25,7 @@ pub enum Kind {
 pub struct Entry {
     /// Its path in the vault.
     pub path: String,
-    /// Which of the two it is.
+    /// Whether it is a file or a folder.
     pub kind: Kind,
     /// In bytes; 0 for a folder.
     pub size: u64,
@@ -33,12 +33,12 @@ pub struct Entry {
     pub modified: u64,
 }
 
-/// Some of a longer list, in order of path.
+/// A page of a list, in order of path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// What is on this page.
+    /// The entries of this page.
     pub entries: Vec<Entry>,
-    /// Where the next page begins, if there is one.
+    /// The `after` of the next page, if there is one.
     pub next: Option<String>,
 }
 
@@ -47,26 +47,26 @@ pub struct Page {
 pub struct Blob {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Names this content: equal bytes have equal etags.
+    /// Identifies the content: equal bytes have equal etags.
     pub etag: String,
 }
 
-/// What the caller may do in a place; each includes the ones before it.
+/// What the caller may do at a path; each tier includes the previous ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Nothing: for this caller the place does not exist.
+    /// Nothing: for this caller the path does not exist.
     None,
     /// Read.
     Read,
-    /// Create, change, rename.
+    /// Create, modify, rename.
     Write,
-    /// Remove.
+    /// Delete.
     Delete,
 }
 
 impl Tier {
-    /// The word that admins write: `none`, `r`, `rw`, `rwd`.
-    pub fn word(self) -> &'static str {
+    /// The notation in permissions: `none`, `r`, `rw`, `rwd`.
+    pub fn as_str(self) -> &'static str {
         match self {
             Tier::None => "none",
             Tier::Read => "r",
@@ -75,8 +75,8 @@ impl Tier {
         }
     }
 
-    /// The hint for a person when a caller lacks this tier in a notebook.
-    pub fn granting(self, notebook: &str) -> String {
+    /// The hint for a person if a caller lacks this tier in a notebook.
+    pub fn grant_hint(self, notebook: &str) -> String {
         let is_plain = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
         let notebook = if notebook.chars().all(is_plain) {
             notebook.to_owned()
@@ -85,40 +85,40 @@ impl Tier {
         };
         format!(
             "an admin can allow it: `notehost permission set {notebook} {}`",
-            self.word()
+            self.as_str()
         )
     }
 }
 
-/// Something that was removed and can be had back.
+/// A file in the trash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trashed {
     /// For `restore`.
     pub id: String,
-    /// Where it was.
+    /// Its former path.
     pub path: String,
     /// In bytes.
     pub size: u64,
-    /// When it was removed, in milliseconds since 1970.
+    /// Time of removal, in milliseconds since 1970.
     pub removed: u64,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It is new.
+    /// It was created.
     Create,
-    /// It has other bytes.
+    /// Its bytes changed.
     Modify,
-    /// It has another path.
+    /// Its path changed.
     Rename,
-    /// It is gone.
+    /// It was deleted.
     Delete,
 }
 
 impl ChangeKind {
-    /// The word that callers see.
-    pub fn word(self) -> &'static str {
+    /// The name that callers see.
+    pub fn as_str(self) -> &'static str {
         match self {
             ChangeKind::Create => "create",
             ChangeKind::Modify => "modify",
@@ -128,14 +128,14 @@ impl ChangeKind {
     }
 }
 
-/// One thing that a commit did to one file.
+/// The effect of a commit on one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// The file.
     pub path: String,
-    /// What happened to it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// Its earlier path, if it was renamed.
+    /// Its previous path, if it was renamed.
     pub from: Option<String>,
     /// Its etag before.
     pub before: Option<String>,
@@ -143,140 +143,140 @@ pub struct FileChange {
     pub after: Option<String>,
 }
 
-/// One commit, as far as the caller may see it.
+/// A commit, limited to the files that the caller may see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// For `undo` and `before`.
     pub id: String,
     /// In milliseconds since 1970.
     pub time: u64,
-    /// Who called.
+    /// The caller's name.
     pub caller: String,
-    /// Which action of which domain, such as `document.append`.
+    /// The action, such as `document.append`.
     pub action: String,
-    /// The change that this one took back.
+    /// The change that this one undoes.
     pub undoes: Option<String>,
-    /// Whether a later change took this one back.
+    /// Whether a later change undoes this one.
     pub undone: bool,
-    /// What it did.
+    /// The changed files.
     pub files: Vec<FileChange>,
 }
 
-/// The part of a reply that is not text.
+/// Non-text content of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A picture.
+    /// An image.
     Image {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type.
         mime: String,
     },
-    /// A note or file of the vault, by its path.
+    /// A link to a note or file of the vault, by its path.
     Link(String),
 }
 
-/// How much a log line matters.
+/// The level of a log line or message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// For the author.
+    /// Details for the author.
     Debug,
-    /// For an admin who looks.
+    /// Information for an admin.
     Info,
-    /// For an admin to look at.
+    /// A problem that an admin should check.
     Warn,
-    /// Something is broken.
+    /// A failure.
     Error,
 }
 
-/// The contract's vault, function by function; `wit/domain.wit` tells what each promises.
+/// The functions of the contract; `wit/domain.wit` specifies them.
 pub trait RawVault {
-    /// What is at a path.
+    /// The file or folder at a path.
     fn stat(&self, path: &str) -> Result<Entry>;
-    /// A file's bytes.
+    /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Blob>;
     /// The entries of a folder, or of everything below it, sorted by path.
     fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page>;
-    /// The files that a link or a bare name could mean, the best first.
+    /// The files that a link or bare name can refer to, best match first.
     fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>>;
-    /// The notes that contain at least one of these texts, whatever the case.
+    /// The notes that contain at least one of these texts (case-insensitive).
     fn mentioning(&self, texts: &[String]) -> Result<Vec<String>>;
-    /// What the caller may do at a path, whatever this action may.
+    /// What the caller may do at a path, regardless of this action's effect.
     fn access(&self, path: &str) -> Tier;
-    /// A new file; returns its etag.
+    /// Creates a file; returns its etag.
     fn create(&self, path: &str, bytes: &[u8]) -> Result<String>;
-    /// Other bytes for a file that is there; returns its etag.
+    /// Replaces the bytes of a file; returns its new etag.
     fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String>;
-    /// A new, empty folder.
+    /// Creates an empty folder.
     fn create_folder(&self, path: &str) -> Result<()>;
-    /// Another path for a file or a folder.
+    /// Renames or moves a file or folder.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
-    /// A file, or a folder with all that is in it, goes to the trash; returns the trash ids.
+    /// Moves a file, or a folder with its content, to the trash; returns the trash ids.
     fn remove(&self, path: &str) -> Result<Vec<String>>;
-    /// What is in the trash, the latest first.
+    /// The content of the trash, latest first.
     fn trash(&self, after: Option<&str>, limit: u32) -> Result<Vec<Trashed>>;
-    /// Something from the trash goes back; returns its path.
+    /// Restores a file from the trash; returns its path.
     fn restore(&self, id: &str, to: Option<&str>) -> Result<String>;
-    /// The commits that touched a path, or any, the latest first.
+    /// The commits that touched a path, or all commits, latest first.
     fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>>;
-    /// A file as it was before a change; `None` if that change made it.
+    /// The content of a file before a change; `None` if that change created it.
     fn before(&self, path: &str, change: &str) -> Result<Option<Blob>>;
-    /// Stage the opposite of a change.
+    /// Stages the inverse of a change.
     fn undo(&self, change: &str) -> Result<Vec<FileChange>>;
 
-    /// A value of the component's own store.
+    /// The value of a key in the component's store.
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>>;
-    /// Give a key of the store a value.
+    /// Sets the value of a key in the store.
     fn store_set(&self, key: &str, value: &[u8]) -> Result<()>;
-    /// Forget a key of the store.
+    /// Removes a key from the store.
     fn store_remove(&self, key: &str) -> Result<()>;
-    /// The keys of the store that begin with a prefix, sorted.
+    /// The keys of the store with a prefix, sorted.
     fn store_keys(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// How far the index is.
+    /// The state of the index.
     fn index_state(&self) -> IndexState;
-    /// Notes that fulfil a condition.
+    /// Notes that match a condition.
     fn find(&self, query: &Query) -> Result<Found>;
     /// Links to a file, with line and context.
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks>;
-    /// Links that lead nowhere.
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved>;
-    /// Tags and how often they are used.
-    fn tags(&self, of: &TagsOf) -> Result<Tags>;
-    /// Which note links to which.
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks>;
+    /// Unresolved links.
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved>;
+    /// Tags with their counts.
+    fn tags(&self, of: &TagsQuery) -> Result<Tags>;
+    /// The graph of links between notes.
     fn edges(&self) -> Result<Edges>;
-    /// Every file, sorted by path.
+    /// The path of every file, sorted.
     fn files(&self) -> Result<Vec<String>>;
-    /// The notes in which a link stands that leads to one of these files, or might if it were there.
+    /// The notes with a link that resolves to one of these files, or would if it existed.
     fn linking(&self, files: &[String]) -> Result<Vec<String>>;
-    /// The notes that may contain, for each of these lists, at least one of its texts, whatever the case.
+    /// A superset of the notes that contain, for each of these lists, at least one of its texts (case-insensitive).
     fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>>;
-    /// The names and aliases of notes that stand in a text.
+    /// The names and aliases of notes that occur in a text.
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>>;
 
-    /// The moment, and what the owner's clock shows.
+    /// The current time, with the owner's time zone.
     fn now(&self) -> Now;
-    /// The host, and what it serves.
+    /// The host and what it serves.
     fn about(&self) -> Result<About>;
-    /// Who calls.
-    fn caller(&self) -> Result<CallerTold>;
-    /// How the owner keeps the notes.
+    /// The caller and the remaining rate limits.
+    fn caller(&self) -> Result<CallerInfo>;
+    /// Conventions for notes, from the settings of the owner's editor.
     fn conventions(&self) -> Result<Conventions>;
-    /// Show a message to the people who watch the host; in a dry run nobody sees it.
+    /// Shows a message to the operators of the host; no effect in a dry run.
     fn notify(&self, level: Level, message: &str) -> Result<()>;
 
-    /// Tell the caller how far a long call has come: so much is done of so much, and in a few words what. It may be told
-    /// often; `vault.steps` counts. Never the content of notes. Who runs actions without callers may ignore it.
+    /// Reports the progress of a long call to the caller: `done` of `total` steps, and a short message. May be called
+    /// often; `vault.steps` counts. Never include the content of notes. The default implementation does nothing.
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
         let _ = (done, total, message);
     }
 
-    /// A line for the host's log. Never the content of notes.
+    /// Writes a line to the host's log. Never log the content of notes.
     fn log(&self, level: Level, message: &str);
 }
 
 impl Vault {
-    /// A vault in memory, with the real semantics, for tests.
+    /// A vault in memory with the semantics of the host, for tests.
     pub fn in_memory() -> MemoryVault {
         MemoryVault::new()
     }

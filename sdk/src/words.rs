@@ -1,52 +1,51 @@
-//! What counts as a word, for every search: the host's index is made of these words and queries are cut into them, so
-//! that a text is found by what a person would type.
+//! The tokenizer of every search: the host's index and queries use the same tokens.
 //!
-//! - A run of letters, digits and `_` is a word, whatever its case and accents: `Café` is `cafe`. An identifier is one
-//!   word and also its parts: `parse_noteName` is found by `note` too.
-//! - In scripts that put no spaces between words (Chinese, Japanese, Korean, Thai, …) every letter is a word, and every
-//!   pair of neighbours; what is asked for is looked up by its pairs, so any part of a sentence is found.
-//! - An emoji is a word. Everything else stands between words.
+//! - A run of letters, digits and `_` is a word, without case and accents: `Café` is `cafe`. An identifier is indexed as a
+//!   whole and by its parts: `note` also finds `parse_noteName`.
+//! - In scripts without spaces between words (Chinese, Japanese, Korean, Thai, …) every letter and every pair of adjacent
+//!   letters is a word; queries use the pairs, so any part of a sentence is found.
+//! - An emoji is a word. Everything else is a separator.
 //!
-//! Words have positions, so that phrases can be told from words that only stand in the same note.
+//! Words have positions, for phrase queries.
 
 use std::ops::Range;
 
 use caseless::Caseless as _;
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-/// A longer run is cut: nobody types it, and an index would choke on pictures that are written as text.
-pub const LONGEST: usize = 128;
+/// Longer runs are split, so that data such as Base64 images does not fill the index with huge terms.
+pub const MAX_WORD_BYTES: usize = 128;
 
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word<'w> {
     /// Folded: lower case, without accents.
     pub text: &'w str,
-    /// Where it stands in the text.
+    /// Its bytes in the text.
     pub range: Range<usize>,
-    /// Its place among the words.
+    /// Its position among the words.
     pub position: usize,
-    /// What it is.
+    /// Its form.
     pub form: Form,
 }
 
-/// What a word is.
+/// The form of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// A run of letters and digits, or an emoji.
     Whole,
-    /// A piece of a run that was too long.
+    /// A piece of a run that exceeds the maximum length.
     Cut,
     /// A part of an identifier.
     Part,
-    /// One letter of a script without spaces.
+    /// A letter of a script without spaces.
     Single,
-    /// Two neighbours of such a script.
+    /// Two adjacent letters of such a script.
     Pair,
 }
 
-/// Hands every word of a text to `take`, in order of position.
-pub fn each(text: &str, mut take: impl FnMut(Word<'_>)) {
+/// Calls `take` for every word of a text, in order of position.
+pub fn for_each_word(text: &str, mut take: impl FnMut(Word<'_>)) {
     let mut cutter = Cutter::default();
     let mut rest = 0;
     while let Some((start, class)) = next_start(text, rest) {
@@ -56,11 +55,11 @@ pub fn each(text: &str, mut take: impl FnMut(Word<'_>)) {
     }
 }
 
-/// What has to be looked up to find a text: words with their positions, counted from the first. A single one is looked
-/// up as it is, several as a phrase. Empty if there are no words in the text.
-pub fn asked(text: &str) -> Vec<(usize, String)> {
+/// The words to look up to find a text, with their positions: one word as a term, several as a phrase. Empty if the text
+/// has no words.
+pub fn query_terms(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, Form, String)> = Vec::new();
-    each(text, |word| {
+    for_each_word(text, |word| {
         found.push((word.position, word.form, word.text.to_owned()));
     });
     let is_paired = |position: usize| {
@@ -76,14 +75,14 @@ pub fn asked(text: &str) -> Vec<(usize, String)> {
         .filter(|(position, form, _)| match form {
             Form::Whole | Form::Cut | Form::Pair => true,
             Form::Part => false,
-            // A letter that is part of a pair is found by the pair.
+            // A letter in a pair is covered by the pair.
             Form::Single => !is_paired(*position),
         })
         .map(|(position, _, word)| (*position, word.clone()))
         .collect()
 }
 
-/// A text as words are: lower case, without accents, compatibility forms resolved. Between words it stays as it is.
+/// A text folded like words: lower case, without accents, compatibility forms resolved.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     fold_into(text, &mut folded);
@@ -131,13 +130,13 @@ impl Cutter {
 
     fn spaced(&mut self, text: &str, range: Range<usize>, take: &mut impl FnMut(Word<'_>)) {
         let run = &text[range.clone()];
-        // `_emphasis_` is written with the letter of `snake_case`.
+        // In `_emphasis_` the underscores are markup, not part of an identifier.
         let start = range.start + (run.len() - run.trim_start_matches('_').len());
         let run = run.trim_matches('_');
         if run.is_empty() {
             return;
         }
-        if run.len() > LONGEST {
+        if run.len() > MAX_WORD_BYTES {
             self.cut(run, start, take);
             return;
         }
@@ -170,7 +169,7 @@ impl Cutter {
     fn cut(&mut self, run: &str, start: usize, take: &mut impl FnMut(Word<'_>)) {
         let mut from = 0;
         while from < run.len() {
-            let mut to = (from + LONGEST / 2).min(run.len());
+            let mut to = (from + MAX_WORD_BYTES / 2).min(run.len());
             while !run.is_char_boundary(to) {
                 to += 1;
             }
@@ -263,7 +262,7 @@ fn run_end(text: &str, start: usize, class: Class) -> usize {
             let Some(letter) = text[at..].chars().next() else {
                 break;
             };
-            // Marks belong to the letter before them, whatever its script.
+            // Marks belong to the preceding letter in every script.
             if class_of(letter) != Some(class) && !is_within(letter) {
                 break;
             }
@@ -273,7 +272,7 @@ fn run_end(text: &str, start: usize, class: Class) -> usize {
     at
 }
 
-/// Letters that end no run, although they begin none: marks, and what joins.
+/// Characters that continue a run but do not start one: marks and joiners.
 fn is_within(letter: char) -> bool {
     is_combining_mark(letter) || matches!(letter, '\u{200c}' | '\u{200d}' | '\u{ad}')
 }
@@ -308,7 +307,7 @@ fn is_emoji(letter: char) -> bool {
         | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
 }
 
-/// The parts of an identifier; nothing if the word has only one.
+/// The parts of an identifier; empty if the word has only one.
 fn parts_of(run: &str) -> Vec<Range<usize>> {
     let is_plain = |run: &str| {
         run.bytes()
@@ -395,7 +394,7 @@ fn fold_letter(letter: char, folded: &mut String) {
     }
 }
 
-/// Marks that people leave out when they type: accents, Hebrew points, Arabic vowels, and what joins letters.
+/// Marks that are usually omitted in queries: accents, Hebrew points, Arabic vowels, and joiners.
 fn is_accent(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{487}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'
         | '\u{5c1}'..='\u{5c2}' | '\u{5c4}'..='\u{5c5}' | '\u{5c7}' | '\u{610}'..='\u{61a}' | '\u{640}'
@@ -410,7 +409,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         let mut words = Vec::new();
-        each(text, |word| {
+        for_each_word(text, |word| {
             assert!(
                 text.is_char_boundary(word.range.start) && text.is_char_boundary(word.range.end)
             );
@@ -420,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_accents_are_folded_away() {
+    fn case_and_accents_are_folded() {
         assert_eq!(
             words("Café, cafe\u{301}; Straße ŁÓDŹ"),
             ["cafe@0", "cafe@1", "strasse@2", "lodz@3"]
@@ -430,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_is_a_word_and_its_parts() {
+    fn identifiers_are_indexed_whole_and_in_parts() {
         assert_eq!(
             words("parse_noteName x"),
             ["parse_notename@0", "parse@0", "note@1", "name@2", "x@3"]
@@ -443,34 +442,34 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_found_by_any_part() {
+    fn scripts_without_spaces_are_searched_by_pairs() {
         assert_eq!(words("語言a"), ["語@0", "語言@0", "言@1", "a@2"]);
         assert_eq!(
-            asked("Rust语言学"),
+            query_terms("Rust语言学"),
             [(0, "rust".into()), (1, "语言".into()), (2, "言学".into())]
         );
-        assert_eq!(asked("学"), [(0, "学".into())]);
+        assert_eq!(query_terms("学"), [(0, "学".into())]);
         assert_eq!(
-            asked("학교"),
-            asked("\u{1112}\u{1161}\u{11a8}\u{1100}\u{116d}")
+            query_terms("학교"),
+            query_terms("\u{1112}\u{1161}\u{11a8}\u{1100}\u{116d}")
         );
     }
 
     #[test]
     fn emoji_are_words() {
         assert_eq!(words("go 🎉✔️!"), ["go@0", "🎉@1", "✔@2"]);
-        assert_eq!(asked("->"), []);
+        assert_eq!(query_terms("->"), []);
     }
 
     #[test]
-    fn what_nobody_types_is_cut() {
+    fn overlong_runs_are_split() {
         let blob = "a".repeat(1000);
         let mut forms = Vec::new();
-        each(&blob, |word| forms.push((word.form, word.text.len())));
+        for_each_word(&blob, |word| forms.push((word.form, word.text.len())));
         assert!(
             forms
                 .iter()
-                .all(|(form, length)| *form == Form::Cut && *length <= LONGEST)
+                .all(|(form, length)| *form == Form::Cut && *length <= MAX_WORD_BYTES)
         );
         assert_eq!(forms.iter().map(|(_, length)| length).sum::<usize>(), 1000);
     }

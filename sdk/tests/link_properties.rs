@@ -1,4 +1,4 @@
-//! What must hold of links in any vault, any note and any move: each keeps its meaning, and nothing else changes.
+//! Property tests of link updates: for any vault, note and move, each link resolves as before, and nothing else changes.
 #![cfg(feature = "markdown")]
 
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ const NAMES: &[&str] = &[
     "Ä (2).png",
     "m.md.md",
 ];
-/// Those that every kind of link can hold, and that are told apart by more than case.
+/// Names that every kind of link can contain, and that differ not only in case.
 const PLAIN_NAMES: &[&str] = &[
     "One.md",
     "two words.md",
@@ -44,7 +44,7 @@ fn paths(names: &'static [&'static str]) -> impl Strategy<Value = String> {
     (select(FOLDERS), select(names)).prop_map(|(folder, name)| format!("{folder}{name}"))
 }
 
-/// How a generated link is written.
+/// The form of a generated link.
 #[derive(Debug, Clone)]
 struct Shape {
     file: Index,
@@ -74,7 +74,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
         })
 }
 
-/// What stands around a generated link.
+/// The context of a generated link.
 const BLOCKS: &[&str] = &[
     "@",
     "text @ and",
@@ -223,7 +223,7 @@ fn scenes(names: &'static [&'static str]) -> impl Strategy<Value = Scene> {
         })
 }
 
-/// Moves that leave no two files in one place.
+/// Moves without conflicting destinations.
 fn movable(files: &[String], wanted: Vec<(Index, String)>) -> Moves {
     let mut occupied: BTreeSet<String> = files.iter().cloned().collect();
     let mut moves: Vec<(String, String)> = Vec::new();
@@ -262,7 +262,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
     #[test]
-    fn every_link_means_what_it_meant(scene in scenes(NAMES)) {
+    fn every_link_resolves_as_before(scene in scenes(NAMES)) {
         let Scene { files, source, note, moves } = scene;
         let before = Names::new(files);
         let after = before.moved(&moves);
@@ -286,7 +286,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_moves_and_nothing_changes(scene in scenes(NAMES)) {
+    fn without_moves_nothing_changes(scene in scenes(NAMES)) {
         let names = Names::new(scene.files);
         let result = rewrite(&scene.source, &scene.note, &Moves::default(), &names, &names);
         prop_assert_eq!(result.splices, []);
@@ -294,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn there_and_back_again(scene in scenes(PLAIN_NAMES)) {
+    fn moving_back_restores_the_note(scene in scenes(PLAIN_NAMES)) {
         let Scene { files, source, note, moves } = scene;
         let before = Names::new(files);
         let after = before.moved(&moves);
@@ -308,7 +308,7 @@ proptest! {
         let links = parse(&note);
         for (old, new) in links.iter().zip(parse(&restored)) {
             prop_assert_eq!(resolved(&before, &source, old), resolved(&before, &source, &new));
-            // A full path, spelled as it is, comes back as it was; in the root it cannot be told from a name.
+            // A full path is restored; in the root it is indistinguishable from a name.
             let path = before.resolve(&source, &old.target).map(|found| found.path);
             if old.kind == Kind::Wiki && old.target.contains('/') && path == Some(old.target.as_str()) && moves.after(&old.target).contains('/') {
                 prop_assert_eq!(&note[old.target_range.clone()], &restored[new.target_range.clone()]);
@@ -317,9 +317,9 @@ proptest! {
     }
 
     #[test]
-    fn detached_links_are_gone(scene in scenes(PLAIN_NAMES), removed in any::<Index>()) {
+    fn detached_links_no_longer_exist(scene in scenes(PLAIN_NAMES), removed in any::<Index>()) {
         let Scene { files, source, note, .. } = scene;
-        // Without an embed before it, an indented block may become part of a list.
+        // Without a preceding embed, an indented block may become part of a list.
         let note = note.replace("    ", "> ");
         let removed = removed.get(&files).clone();
         let names = Names::new(files);
@@ -333,7 +333,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_has_sound_ranges(pieces in prop::collection::vec(select(PIECES), 0..60), frontmatter in any::<bool>()) {
+    fn link_ranges_are_valid_for_any_text(pieces in prop::collection::vec(select(PIECES), 0..60), frontmatter in any::<bool>()) {
         let note = format!("{}{}", if frontmatter { "---\n" } else { "" }, pieces.concat());
         let links = parse(&note);
         let mut targets = Vec::new();

@@ -1,4 +1,4 @@
-//! What holds for every edit of every note: bytes outside the edit stay as they were.
+//! Property tests of text edits: bytes outside the edit are unchanged.
 #![cfg(feature = "markdown")]
 
 use notehost_sdk::text::frontmatter::{locate, properties};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-/// Lines as people write them, and as nobody should.
+/// Common and unusual lines.
 const LINES: &[&str] = &[
     "",
     "",
@@ -50,7 +50,7 @@ const LINES: &[&str] = &[
     "[^1]: note",
 ];
 
-/// Entries of a frontmatter, each of its own key, in every style.
+/// Frontmatter entries with distinct keys, in every style.
 const ENTRIES: &[&str] = &[
     "title: \"Quoted: title\" # comment",
     "tags: [a, 'b' , \"c\"]",
@@ -79,7 +79,7 @@ fn newline() -> impl Strategy<Value = &'static str> {
     prop_oneof![5 => Just("\n"), 3 => Just("\r\n")]
 }
 
-/// Lines of one ending, or of mixed ones.
+/// Joins lines with one line ending, or with mixed ones.
 fn joined(lines: Vec<(String, &'static str)>, uniform: Option<&'static str>) -> String {
     lines
         .into_iter()
@@ -227,7 +227,7 @@ fn one(key: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([(key.to_owned(), value)])
 }
 
-/// The lines of the YAML that belong to no entry of `key`, as a multiset cannot be: in order.
+/// The lines of the YAML that do not belong to the entry of a key, in order.
 fn other_lines<'a>(text: &'a str, entry: &str) -> Vec<&'a str> {
     let Some(found) = locate(text) else {
         return Vec::new();
@@ -296,7 +296,7 @@ proptest! {
         let deleted = section::delete(&text, &path).unwrap();
         let gap = deleted.strip_prefix(&text[..heading.section.start]).and_then(|rest| rest.strip_suffix(tail));
         prop_assert!(gap.is_some_and(|gap| gap.trim().is_empty()));
-        // The sections that follow are the same as before: nothing ran into them.
+        // The following sections are unchanged.
         let after = text::outline(&deleted).unwrap();
         let following = outline.headings.iter().filter(|other| other.range.start >= heading.section.end).map(|other| &other.raw);
         prop_assert!(after.headings.iter().rev().map(|other| &other.raw).zip(following.rev()).all(|(now, before)| now == before));
@@ -343,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn a_property_that_is_set_reads_back(text in note(), key in select(&["title", "tags", "aliases", "nested", "nested.k", "nested.deep.n", "flow", "flow.b", "flow.new", "text", "folded", "none", "new", "new.below", "dotted.key", "empty", "列表", "long", "maps", "plain", "spaced", "single"][..]), value in value()) {
+    fn a_set_property_reads_back(text in note(), key in select(&["title", "tags", "aliases", "nested", "nested.k", "nested.deep.n", "flow", "flow.b", "flow.new", "text", "folded", "none", "new", "new.below", "dotted.key", "empty", "列表", "long", "maps", "plain", "spaced", "single"][..]), value in value()) {
         let Ok(before) = properties(&text) else { return Ok(()) };
         let edited = match set_properties(&text, &one(key, value.clone()), &[]) {
             Ok(edited) => edited,
@@ -354,7 +354,7 @@ proptest! {
         let direct = after.get(key);
         let dotted = key.split('.').try_fold(&Value::Object(after.clone()), |value, key| value.get(key)).cloned();
         prop_assert!(direct == Some(&value) || dotted == Some(value.clone()), "{after:?}");
-        // The body and every line of every other property stay.
+        // The body and all lines of other properties are unchanged.
         prop_assert!(edited.ends_with(text::body(&text)));
         let top = key.split('.').next().unwrap();
         let entry = ENTRIES.iter().find(|entry| entry.trim_start_matches('\'').starts_with(top)).copied().unwrap_or("");
@@ -363,13 +363,13 @@ proptest! {
         for (name, value) in before.iter().filter(|(name, _)| *name != top && *name != key) {
             prop_assert_eq!(after.get(name), Some(value));
         }
-        // What is set already changes nothing.
+        // Setting the same value again changes nothing.
         prop_assert_eq!(set_properties(&edited, &one(key, value.clone()), &[]).unwrap(), edited);
         prop_assert_eq!(set_properties(&text, &before, &[]).unwrap(), text);
     }
 
     #[test]
-    fn a_property_that_comes_and_goes_leaves_no_trace(text in note(), value in value()) {
+    fn setting_and_removing_a_property_restores_the_note(text in note(), value in value()) {
         let Ok(before) = properties(&text) else { return Ok(()) };
         prop_assume!(locate(&text).is_none() || !before.is_empty());
         let edited = set_properties(&text, &one("zz.new", value), &[]).unwrap();
@@ -399,7 +399,7 @@ proptest! {
     }
 
     #[test]
-    fn no_frontmatter_however_odd_is_harmed(yaml in "([ab]: |- |[ab]|: |\\[|\\]|\\{|\\}|, |#|'|\"|\\||>|&a |\\*a|!t |\\? |%|\\n|\\n  |\\n- |\\t|語){0,25}", key in select(&["a", "b", "a.b", "c"][..]), value in value()) {
+    fn unusual_frontmatter_is_preserved(yaml in "([ab]: |- |[ab]|: |\\[|\\]|\\{|\\}|, |#|'|\"|\\||>|&a |\\*a|!t |\\? |%|\\n|\\n  |\\n- |\\t|語){0,25}", key in select(&["a", "b", "a.b", "c"][..]), value in value()) {
         let text = format!("---\n{yaml}\n---\nbody");
         let end = text.len() - text::body(&text).len();
         for edited in [set_properties(&text, &one(key, value), &[]), set_properties(&text, &Map::new(), &[key.to_owned()])].into_iter().flatten() {

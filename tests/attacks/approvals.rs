@@ -1,4 +1,4 @@
-//! Approvals: a decision is a person's, and the person sees what is lost.
+//! Approvals: only a person decides, and the person sees what would be deleted.
 
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use crate::support::place::{Place, component};
 
 const ALL: &str = "read,write,delete";
 
-fn settings(place: &Place) -> Settings {
+pub(super) fn settings(place: &Place) -> Settings {
     Settings {
         confirm: Confirm::Floor,
         ..place.settings()
@@ -22,17 +22,17 @@ fn settings(place: &Place) -> Settings {
 }
 
 /// The program on the records of a place; what it prints is JSON.
-fn notehost(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+pub(super) fn notehost(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(crate::support::program())
+        .args(arguments)
         .arg("--config")
         .arg(place.root().join("notehost.toml"))
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    assert!(ended.status.success(), "{words:?}: {ended:?}");
-    let text = String::from_utf8_lossy(&ended.stdout);
+    assert!(result.status.success(), "{arguments:?}: {result:?}");
+    let text = String::from_utf8_lossy(&result.stdout);
     match serde_json::from_str(&text) {
         Ok(value) => value,
         // Rows are printed one by one.
@@ -43,7 +43,7 @@ fn notehost(place: &Place, words: &[&str]) -> Value {
     }
 }
 
-fn approval_of(refused: &Value) -> String {
+pub(super) fn approval_of(refused: &Value) -> String {
     assert_eq!(
         error_code(refused),
         Some("confirmation_required"),
@@ -53,10 +53,20 @@ fn approval_of(refused: &Value) -> String {
     details["approval"].as_str().expect("an id").to_owned()
 }
 
-/// A call of the stateless revision by a client that says that it can ask its user.
+/// A call in the stateless revision by a client with the elicitation capability.
 fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Value>) -> Value {
+    ask_tool(client, "document__remove", arguments, state)
+}
+
+/// The same for any tool.
+pub(super) fn ask_tool(
+    client: &mut HttpClient,
+    tool: &str,
+    arguments: &Value,
+    state: Option<&Value>,
+) -> Value {
     let mut params = json!({
-        "name": "document__remove",
+        "name": tool,
         "arguments": arguments,
         "_meta": {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}},
     });
@@ -69,7 +79,7 @@ fn call_and_answer(client: &mut HttpClient, arguments: &Value, state: Option<&Va
 }
 
 #[test]
-fn a_program_with_a_token_cannot_confirm_its_own_changes() {
+fn unattended_token_cannot_confirm_its_own_changes() {
     let place = Place::new();
     for note in ["One", "Two", "Three", "Four"] {
         place.write(&format!("Work/{note}.md"), "text\n");
@@ -88,18 +98,18 @@ fn a_program_with_a_token_cannot_confirm_its_own_changes() {
     assert_eq!(attended, [false, true]);
 
     // The client of an attended token asks its user.
-    let mut client = HttpClient::stateless(server.address()).showing(&desktop);
+    let mut client = HttpClient::stateless(server.address()).with_token(&desktop);
     let one = json!({"paths": ["Work/One"]});
-    let asked = call_and_answer(&mut client, &one, None)["result"].take();
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let state = asked["requestState"].clone();
+    let reply = call_and_answer(&mut client, &one, None)["result"].take();
+    assert_eq!(reply["resultType"], "input_required", "{reply}");
+    let state = reply["requestState"].clone();
     let removed = call_and_answer(&mut client, &one, Some(&state))["result"].take();
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/One.md").is_none());
 
-    // That of any other token is told that somebody else decides, in both revisions.
+    // A client with any other token is told that somebody else decides, in both revisions.
     let before = place.snapshot();
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let two = json!({"paths": ["Work/Two"]});
     let refused = call_and_answer(&mut client, &two, None)["result"].take();
     let id = approval_of(&refused);
@@ -107,28 +117,28 @@ fn a_program_with_a_token_cannot_confirm_its_own_changes() {
     assert!(
         details["summary"]
             .as_str()
-            .is_some_and(|told| told.contains("Work/Two.md"))
+            .is_some_and(|message| message.contains("Work/Two.md"))
     );
-    // Neither a state of somebody else nor one that is made up is taken.
+    // A state that belongs to another call or is made up is rejected.
     for state in [state, json!("made-up")] {
         let refused = call_and_answer(&mut client, &two, Some(&state));
         assert!(refused["error"]["code"].is_i64(), "{refused}");
     }
     assert_eq!(approval_of(&with_session(&server, &script, &two)), id);
-    // Nor can it decide as an admin.
+    // It cannot decide as an admin either.
     let own = client.call("admin.approve", json!({ "id": id }));
     assert_eq!(error_code(&own), Some("forbidden"), "{own}");
     let approved = json!({"paths": ["Work/Two"], "approval": id});
     approval_of(&client.call("document.remove", approved.clone()));
     place.snapshot().assert_same_as(&before);
 
-    // A person does.
+    // A person decides.
     notehost(&place, &["approval", "approve", &id]);
     let removed = client.call("document.remove", approved);
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Two.md").is_none());
 
-    // What a server has to write down it writes when it is asked to end.
+    // The server writes its pending records when it is asked to exit.
     kill_process(Pid::from_child(server.process()), Signal::TERM).expect("the signal is sent");
     assert_eq!(server.process().wait().expect("it ends").code(), Some(0));
     let rows = notehost(&place, &["audit", "--action", "remove", "--outcome", "ok"]);
@@ -144,7 +154,7 @@ fn a_program_with_a_token_cannot_confirm_its_own_changes() {
     assert_eq!(confirmed, [("approval", "cli"), ("client", "desktop")]);
 }
 
-/// The result of `document.remove` in a session whose client says that it can ask its user.
+/// The result of `document.remove` in a session whose client has the elicitation capability.
 fn with_session(server: &Server, token: &str, arguments: &Value) -> Value {
     let mut connection = Connection::open(server.address());
     let authorization = format!("Bearer {token}");
@@ -166,13 +176,13 @@ fn with_session(server: &Server, token: &str, arguments: &Value) -> Value {
     connection.ask("POST", "/mcp", &headers, &initialized.to_string());
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": "document__remove", "arguments": arguments}});
-    // A question would be the first message, and the call would wait for its answer.
+    // An elicitation would be the first message, and the call would wait for its reply.
     let answer = connection.ask("POST", "/mcp", &headers, &call.to_string());
     answer.message()["result"].take()
 }
 
 #[test]
-fn nobody_without_a_token_is_attended_and_the_config_decides_about_names() {
+fn callers_without_a_token_are_unattended_and_the_config_decides_for_named_ones() {
     let place = Place::new();
     for note in ["One", "Two", "Three"] {
         place.write(&format!("Work/{note}.md"), "text\n");
@@ -192,40 +202,40 @@ fn nobody_without_a_token_is_attended_and_the_config_decides_about_names() {
     for (mut client, is_attended) in [
         (HttpClient::stateless(server.address()), false),
         (
-            HttpClient::stateless(server.address()).showing(&lowered),
+            HttpClient::stateless(server.address()).with_token(&lowered),
             false,
         ),
         (
-            HttpClient::stateless(server.address()).showing(&raised),
+            HttpClient::stateless(server.address()).with_token(&raised),
             true,
         ),
     ] {
-        let asked = call_and_answer(&mut client, &arguments, None)["result"].take();
+        let reply = call_and_answer(&mut client, &arguments, None)["result"].take();
         match is_attended {
-            true => assert_eq!(asked["resultType"], "input_required", "{asked}"),
-            false => drop(approval_of(&asked)),
+            true => assert_eq!(reply["resultType"], "input_required", "{reply}"),
+            false => drop(approval_of(&reply)),
         }
     }
     drop(server);
-    // Whoever reaches the address cannot be trusted by name.
+    // Callers that are identified only by the address cannot be trusted.
     settings.callers.entry("http".into()).or_default().attended = Some(true);
-    let refused = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let refused = Command::new(crate::support::program())
         .args(["config", "validate", "--config"])
         .arg(place.config_file(&settings))
         .output()
         .expect("the program runs");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned()
+    let text = String::from_utf8_lossy(&refused.stderr).into_owned()
         + &String::from_utf8_lossy(&refused.stdout);
-    assert!(!refused.status.success(), "{said}");
-    assert!(said.contains("cannot be attended"), "{said}");
+    assert!(!refused.status.success(), "{text}");
+    assert!(text.contains("cannot be attended"), "{text}");
 }
 
-fn numbered(from: usize, to: usize) -> String {
+pub(super) fn numbered(from: usize, to: usize) -> String {
     (from..to).map(|number| format!("word{number} ")).collect()
 }
 
 #[test]
-fn a_note_cannot_be_wiped_in_small_steps() {
+fn repeated_small_deletions_require_confirmation() {
     let place = Place::new();
     place.write("Work/Plan.md", numbered(0, 512));
     let script = place.token("script", ALL, false);
@@ -237,13 +247,13 @@ fn a_note_cannot_be_wiped_in_small_steps() {
         for (key, value) in more.as_object().into_iter().flatten() {
             arguments[key] = value.clone();
         }
-        let mut client = HttpClient::stateless(server.address()).showing(token);
+        let mut client = HttpClient::stateless(server.address()).with_token(token);
         client.call("document.update", arguments)
     };
     let half = format!("{}{}", numbered(0, 256), numbered(1000, 1256));
     let first = update(&server, &script, "Work/Plan", &half, Value::Null);
     assert_eq!(error_code(&first), None, "{first}");
-    // What the caller added is its own.
+    // Deleting what the caller itself added does not count.
     let own = update(
         &server,
         &script,
@@ -253,8 +263,8 @@ fn a_note_cannot_be_wiped_in_small_steps() {
     );
     assert_eq!(error_code(&own), None, "{own}");
 
-    // Neither another name of the note nor another start of the server makes it forget.
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
+    // Neither another spelling of the note nor a restart of the server resets the sum.
+    let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let renamed = client.call(
         "document.rename",
         json!({"path": "Work/Plan", "to": "Plot"}),
@@ -272,11 +282,11 @@ fn a_note_cannot_be_wiped_in_small_steps() {
         summary.contains("together with earlier calls, losing 56 words"),
         "{summary}"
     );
-    // Somebody else dropped nothing yet.
+    // Another caller has its own sum.
     let dry = json!({"dry_run": true});
     let shown = update(&server, &other, "Work/Plot", &next, dry);
     assert_eq!(error_code(&shown), None, "{shown}");
-    // What was dropped can be brought back.
+    // Deleted lines can be restored.
     let more = format!("{}{}", numbered(0, 256), numbered(400, 512));
     let back = plot(&more);
     assert_eq!(error_code(&back), None, "{back}");
@@ -292,21 +302,21 @@ fn a_note_cannot_be_wiped_in_small_steps() {
         json!({ "approval": id }),
     );
     assert_eq!(error_code(&done), None, "{done}");
-    // With it counting begins anew.
+    // After that the sum starts at zero.
     let after = plot(&numbered(0, 150));
     assert_eq!(error_code(&after), None, "{after}");
     approval_of(&plot(&numbered(0, 90)));
 }
 
 #[test]
-fn many_calls_at_once_add_up_too() {
+fn concurrent_deletions_are_summed() {
     let place = Place::new();
     let lines: String = (0..200).map(|line| format!("line {line}\n")).collect();
     place.write("Work/Plan.md", &lines);
     let script = place.token("script", ALL, false);
     let server = Server::start(&place.config_file(&settings(&place)), &place.state());
     let mut clients: Vec<HttpClient> = (0..8)
-        .map(|_| HttpClient::stateless(server.address()).showing(&script))
+        .map(|_| HttpClient::stateless(server.address()).with_token(&script))
         .collect();
     for (number, client) in clients.iter_mut().enumerate() {
         let old: String = (0..10)
@@ -315,16 +325,16 @@ fn many_calls_at_once_add_up_too() {
         let edit = json!({"path": "Work/Plan", "edits": [{"old": old, "new": ""}]});
         client.send_call("document.edit", edit);
     }
-    let landed = clients
+    let committed = clients
         .iter_mut()
         .map(|client| client.receive()["result"].take())
         .filter(|result| error_code(result).is_none())
         .count();
-    assert_eq!(landed, 2, "more than 20 lines need a person");
+    assert_eq!(committed, 2, "more than 20 lines need a person");
 }
 
 #[test]
-fn the_question_leads_with_what_is_lost() {
+fn confirmation_shows_deleted_content_first() {
     let place = Place::new();
     let kept: String = (0..10).map(|line| format!("line {line}\n")).collect();
     let precious = "precious \u{202e}txet neddih\u{2066}\u{200b}\n";
@@ -333,20 +343,20 @@ fn the_question_leads_with_what_is_lost() {
         format!("{kept}{precious}{}", "more precious\n".repeat(30)),
     );
     let mut client = Client::spawn(
-        Command::new(env!("CARGO_BIN_EXE_notehost"))
+        Command::new(crate::support::program())
             .args(["serve", "--config"])
             .arg(place.config_file(&settings(&place)))
             .arg("--state")
             .arg(place.state()),
     );
-    client.shake_hands_with_person(json!({"action": "decline"}));
+    client.initialize_with_elicitation(json!({"action": "decline"}));
     let content = format!("{}{kept}", "harmless\n".repeat(3000));
     let refused = client.call(
         "document.update",
         json!({"path": "Work/Plan", "content": content}),
     );
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
-    let message = client.asked()[0]["params"]["message"]
+    let message = client.elicitations()[0]["params"]["message"]
         .as_str()
         .expect("a message")
         .to_owned();
@@ -360,7 +370,7 @@ fn the_question_leads_with_what_is_lost() {
         "{message}"
     );
     assert!(message.contains("notehost approval show "), "{message}");
-    client.leave();
+    client.disconnect();
     let listed = notehost(&place, &["approval", "list", "--all"]);
     let id = listed["items"][0]["id"].as_str().expect("an id").to_owned();
     let shown = notehost(&place, &["approval", "show", &id]);
@@ -370,7 +380,7 @@ fn the_question_leads_with_what_is_lost() {
 }
 
 #[test]
-fn restoring_elsewhere_needs_both_places() {
+fn restore_requires_permission_at_source_and_target() {
     let place = Place::new();
     place.write("Work/Plan.md", "text\n");
     let mut settings = place.settings();
@@ -378,7 +388,7 @@ fn restoring_elsewhere_needs_both_places() {
     let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
     let id = removed["structuredContent"]["trash_ids"][0].clone();
     assert!(id.is_string(), "{removed}");
-    client.leave();
+    client.disconnect();
     settings
         .permissions
         .notebooks
@@ -392,7 +402,7 @@ fn restoring_elsewhere_needs_both_places() {
         let refused = client.call("document.restore", arguments);
         assert_eq!(error_code(&refused), Some("permission_denied"), "{refused}");
     }
-    client.leave();
+    client.disconnect();
     settings
         .permissions
         .notebooks
@@ -403,8 +413,8 @@ fn restoring_elsewhere_needs_both_places() {
     assert_eq!(error_code(&restored), None, "{restored}");
 }
 
-/// A client of a server on a note that `slow.stamp` replaces by the time and a random number.
-fn with_stamps(place: &Place) -> Client {
+/// A client of a server with a note that `slow.stamp` replaces by the time and a random number.
+fn stamp_client(place: &Place) -> Client {
     place.write("Work/Plan.md", "some words that will be gone\n");
     let mut settings = settings(place);
     let everything = GrantSettings {
@@ -417,13 +427,13 @@ fn with_stamps(place: &Place) -> Client {
 }
 
 #[test]
-fn an_approved_call_runs_with_the_clock_and_the_randomness_that_were_shown() {
+fn approved_call_reuses_the_previewed_clock_and_random_seed() {
     let place = Place::new();
-    let mut client = with_stamps(&place);
+    let mut client = stamp_client(&place);
     let stamp = json!({"path": "Work/Plan.md"});
     let refused = client.call("slow.stamp", stamp.clone());
     let id = approval_of(&refused);
-    // The same call asks the same question, and not another one each time.
+    // The same call reuses the same approval.
     assert_eq!(approval_of(&client.call("slow.stamp", stamp.clone())), id);
     let diff = &refused["structuredContent"]["error"]["details"]["diff"];
     let diff = diff.as_str().expect("a diff").to_owned();
@@ -436,7 +446,7 @@ fn an_approved_call_runs_with_the_clock_and_the_randomness_that_were_shown() {
     let written = place.read("Work/Plan.md").expect("the note");
     let written = String::from_utf8(written).expect("text");
     assert!(diff.contains(&format!("+{written}")), "{diff}: {written}");
-    // Both clocks stand at one moment, and the next call has another one and other random numbers.
+    // Both clocks show the same moment; the next call gets another time and other random numbers.
     let words: Vec<&str> = written.split_whitespace().collect();
     assert_eq!(format!("{}000000", words[0]), words[1]);
     let next = client.call("slow.stamp", stamp);
@@ -446,14 +456,14 @@ fn an_approved_call_runs_with_the_clock_and_the_randomness_that_were_shown() {
 }
 
 #[test]
-fn a_call_that_needs_no_person_any_more_runs_with_a_clock_of_its_own() {
+fn call_that_no_longer_needs_approval_uses_a_fresh_clock() {
     let place = Place::new();
-    let mut client = with_stamps(&place);
+    let mut client = stamp_client(&place);
     let refused = client.call("slow.stamp", json!({"path": "Work/Plan.md"}));
     let id = approval_of(&refused);
     let diff = &refused["structuredContent"]["error"]["details"]["diff"];
     let diff = diff.as_str().expect("a diff").to_owned();
-    // Meanwhile somebody empties the note: nothing is dropped any more.
+    // Meanwhile somebody else empties the note, so that the call deletes nothing any more.
     place.write("Work/Plan.md", "");
     let done = client.call(
         "slow.stamp",
@@ -464,30 +474,4 @@ fn a_call_that_needs_no_person_any_more_runs_with_a_clock_of_its_own() {
     let written = String::from_utf8(written).expect("text");
     assert!(!written.is_empty());
     assert!(!diff.contains(&format!("+{written}")), "{diff}: {written}");
-}
-
-#[test]
-fn a_note_from_the_trash_cannot_be_wiped_in_small_steps() {
-    let place = Place::new();
-    place.write("Work/Plan.md", numbered(0, 512));
-    let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
-    let removed = client.call("document.remove", json!({"paths": ["Work/Plan"]}));
-    let id = removed["structuredContent"]["trash_ids"][0].clone();
-    assert!(id.is_string(), "{removed}");
-    client.leave();
-    let script = place.token("script", ALL, false);
-    let server = Server::start(&place.config_file(&settings(&place)), &place.state());
-    let mut client = HttpClient::stateless(server.address()).showing(&script);
-    let restored = client.call("document.restore", json!({ "trash_id": id }));
-    assert_eq!(error_code(&restored), None, "{restored}");
-    let mut update = |words: usize| {
-        let content = numbered(0, words);
-        client.call(
-            "document.update",
-            json!({"path": "Work/Plan", "content": content}),
-        )
-    };
-    let half = update(256);
-    assert_eq!(error_code(&half), None, "{half}");
-    approval_of(&update(128));
 }

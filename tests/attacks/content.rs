@@ -1,4 +1,4 @@
-//! Notes and index questions that are expensive to process are bounded in size and time.
+//! Notes and index queries that are expensive to process are limited in size and time.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 
-/// Frontmatter that costs far more than its bytes, and the limit that refuses it.
+/// Frontmatter that costs far more than its size, and the limit that rejects it.
 fn bombs() -> Vec<(&'static str, String, &'static str)> {
     let deep = 20_000;
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -50,38 +50,38 @@ fn bombs() -> Vec<(&'static str, String, &'static str)> {
     ]
 }
 
-/// A vault with a bomb in each note, among notes as people write them.
-fn mined() -> Place {
+/// A vault with hostile frontmatter in some notes and ordinary notes beside them.
+fn place_with_bombs() -> Place {
     let place = Place::new();
     place.write(
         "Plan.md",
         "---\nstatus: open\ntags: [work]\n---\n# Plan\n\nwombat [[Flow]]\n",
     );
     for (name, yaml, _) in bombs() {
-        place.write(&format!("{name}.md"), bombed(name, &yaml));
+        place.write(&format!("{name}.md"), bombed_notes(name, &yaml));
     }
     place
 }
 
-fn bombed(name: &str, yaml: &str) -> String {
+fn bombed_notes(name: &str, yaml: &str) -> String {
     format!("---\n{yaml}---\n# Heading {name}\n\nwombat #found [[Plan]]\n")
 }
 
-fn run(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+fn run(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(crate::support::program())
+        .args(arguments)
         .arg("--config")
         .arg(place.config_file(&place.settings()))
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    serde_json::from_slice(&ended.stdout)
-        .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&ended.stderr)))
+    serde_json::from_slice(&result.stdout)
+        .unwrap_or_else(|_| panic!("no JSON: {}", String::from_utf8_lossy(&result.stderr)))
 }
 
 /// Waits until every note is in the index.
-fn settled(client: &mut Client) {
+fn wait_for_index(client: &mut Client) {
     wait_until("the index is built", || {
         let found = client.call("search.text", json!({"query": "wombat"}));
         assert_eq!(found["isError"], false, "{found}");
@@ -101,13 +101,13 @@ fn paths(result: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn yaml_bombs_cost_a_note_its_properties_and_nothing_else() {
-    let place = mined();
+fn yaml_bombs_only_drop_the_properties_of_their_note() {
+    let place = place_with_bombs();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
 
-    // All of them are found by their words, their tags and their links.
+    // All of them are found by their words, tags and links.
     let mut all: Vec<String> = bombs()
         .iter()
         .map(|(name, ..)| format!("{name}.md"))
@@ -142,30 +142,33 @@ fn yaml_bombs_cost_a_note_its_properties_and_nothing_else() {
         let set = client.call("document.set_properties", set);
         assert_eq!(error_code(&set), Some("too_large"), "{name}: {set}");
     }
-    client.leave();
+    client.disconnect();
     for (name, yaml, _) in bombs() {
         let note = place.read(&format!("{name}.md")).expect("the note");
-        assert!(note == bombed(name, &yaml).as_bytes(), "{name} was changed");
+        assert!(
+            note == bombed_notes(name, &yaml).as_bytes(),
+            "{name} was changed"
+        );
     }
 
-    // A person is told which notes these are.
+    // The status command lists these notes.
     let status = run(&place, &["index", "status"]);
-    let told = status.to_string();
+    let report = status.to_string();
     for (name, ..) in bombs() {
-        assert!(told.contains(&format!("{name}.md")), "{name}: {told}");
+        assert!(report.contains(&format!("{name}.md")), "{name}: {report}");
     }
-    assert!(told.contains("unread_properties"), "{told}");
+    assert!(report.contains("unread_properties"), "{report}");
 }
 
 #[test]
-fn bombs_in_databases_are_refused() {
+fn yaml_bombs_in_databases_are_rejected() {
     let place = Place::new();
     let (_, flow, _) = bombs().swap_remove(0);
     place.write("Deep.base", &flow);
     place.write("Note.md", format!("text\n\n```base\n{flow}```\n"));
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
     for database in ["Deep.base", "Note.md"] {
         let queried = client.call("database.query", json!({"database": database}));
         assert_eq!(
@@ -174,16 +177,16 @@ fn bombs_in_databases_are_refused() {
             "{database}: {queried}"
         );
     }
-    client.leave();
+    client.disconnect();
 }
 
 #[test]
-fn questions_with_too_many_conditions_are_refused() {
+fn queries_with_too_many_conditions_are_rejected() {
     let place = Place::new();
     place.write("Plan.md", "---\nstatus: open\n---\nwombat\n");
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
+    wait_for_index(&mut client);
     let many = |count: usize| -> Value {
         let keys = (0..count).map(|number| (format!("k{number}"), json!(number)));
         Value::Object(keys.collect::<Map<String, Value>>())
@@ -213,13 +216,29 @@ fn questions_with_too_many_conditions_are_refused() {
             "search.query",
             json!({"filter": {"status": {"contains": "x".repeat(100_000)}}}),
         ),
+        (
+            "search.text",
+            json!({"query": format!("path:{}a{}", "{".repeat(300), "}".repeat(300))}),
+        ),
+        (
+            "search.text",
+            json!({"query": format!("path:{}a{}", "{".repeat(1900), "}".repeat(1900))}),
+        ),
+        (
+            "search.query",
+            json!({"filter": {"path": format!("{}a{}", "{".repeat(32_000), "}".repeat(32_000))}}),
+        ),
+        (
+            "search.regex",
+            json!({"pattern": "a", "path": format!("{}a{}", "{".repeat(30), "}".repeat(30))}),
+        ),
     ] {
         let answer = client.call(name, arguments);
         let code = error_code(&answer);
         let is_refused = matches!(code, Some("too_large" | "validation_error"));
         assert!(is_refused, "{name}: {code:?}, {answer}");
     }
-    // What people ask is far from that.
+    // Realistic queries are far below the limit.
     let mut some = many(100);
     some["status"] = json!(choices(100));
     let found = client.call(
@@ -227,14 +246,14 @@ fn questions_with_too_many_conditions_are_refused() {
         json!({"query": "wombat", "properties": some}),
     );
     assert_eq!(paths(&found), [""; 0]);
-    let asked = json!({"query": "wombat", "properties": {"status": ["open", "done"]}});
-    let found = client.call("search.text", asked);
+    let query = json!({"query": "wombat", "properties": {"status": ["open", "done"]}});
+    let found = client.call("search.text", query);
     assert_eq!(paths(&found), ["Plan.md"]);
-    client.leave();
+    client.disconnect();
 }
 
 #[test]
-fn ignore_filters_are_bounded() {
+fn ignore_patterns_are_limited() {
     let place = Place::new();
     for note in ["Plan.md", "Old/Plan.md", "Kept/Plan.md", "Late/Plan.md"] {
         place.write(note, "wombat\n");
@@ -254,11 +273,11 @@ fn ignore_filters_are_bounded() {
     );
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
-    settled(&mut client);
-    // The first of each are taken; what is over the limit ignores nothing.
+    wait_for_index(&mut client);
+    // Patterns up to the limit apply; those beyond it ignore nothing.
     let found = client.call("search.text", json!({"query": "wombat"}));
     assert_eq!(paths(&found), ["Late/Plan.md", "Plan.md"]);
-    client.leave();
+    client.disconnect();
     let status = run(&place, &["index", "status"]).to_string();
     assert!(status.contains("ignore_filters_refused"), "{status}");
     assert!(

@@ -4,8 +4,8 @@
 //!
 //! This is the one test with a bound on time, and it is relative: a slow machine is slow in both measurements.
 
-mod hostile;
-mod table;
+mod attack_list;
+mod attack_model;
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -16,44 +16,72 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use self::hostile::{Attack, Expected, INDEX_ATTACKS, Way};
-use self::table::ATTACKS;
-use crate::support::http::{HttpClient, STATELESS, Server, wait_until};
+use self::attack_list::ATTACKS;
+use self::attack_model::{Attack, ExpectedReply, INDEX_ATTACKS, Transmission};
+use crate::support::http::{HttpClient, SESSIONS, STATELESS, Server, wait_until};
 use crate::support::place::Place;
 
 /// How much slower another caller may be served during an attack.
 const MAX_SLOWDOWN: u32 = 5;
 /// Less than this is noise of a busy machine.
-const NOISE: Duration = Duration::from_millis(40);
+const NOISE: Duration = Duration::from_millis(20);
 /// What a single request may take: longer than this is a stall, whatever the median is. In the same run without an attack
 /// the slowest one is measured as well.
-const STALL_NOISE: Duration = Duration::from_secs(1);
+const STALL_NOISE: Duration = Duration::from_millis(400);
+/// On how many threads the server waits: what blocks one of them is noticed on any machine.
+const WORKER_THREADS: &str = "2";
 /// How many notes have as many properties as are read.
 const WIDE_NOTES: usize = 20;
 /// How many samples are taken of each request at least.
 const SAMPLES: usize = 30;
 /// How long an attack lasts at least, so that it is under way.
 const ATTACK_TIME: Duration = Duration::from_millis(400);
-/// What the memory of the server may grow by, beside a third of what it was: caches that fill once.
-const MEMORY_SLACK: u64 = 64 << 20;
+/// What the memory of the server may grow by, beside a third of what it was after the warm-up.
+const MEMORY_SLACK: u64 = 16 << 20;
+/// Replies that show who made what mistake: codes of ours and of JSON-RPC. Anything else is a defect that was found.
+const CLEAR_CODES: [&str; 17] = [
+    "too_large",
+    "validation_error",
+    "not_found",
+    "already_exists",
+    "ambiguous_name",
+    "conflict",
+    "throttled",
+    "unauthorized",
+    "unsupported",
+    "timeout",
+    "unavailable",
+    "-32700",
+    "-32600",
+    "-32601",
+    "-32602",
+    "-32002",
+    "-32020",
+];
 
 #[test]
-fn no_request_takes_the_server_from_others() {
-    let scene = Scene::new();
-    let mut victim = Victim::of(&scene);
-    warm_up(&scene, &mut victim);
-    let memory = scene.memory();
+fn hostile_requests_do_not_slow_down_other_callers() {
+    let setup = LatencySetup::new();
+    let mut victim = warm_up(&setup);
+    let memory = setup.memory();
     let quiet =
         victim.samples(|count, began| count >= 2 * SAMPLES || began.elapsed() > ATTACK_TIME * 10);
     println!("quiet: {quiet}; memory {} MiB", memory >> 20);
 
     let mut findings = Vec::new();
     for attack in ATTACKS.iter().chain(INDEX_ATTACKS) {
-        let (noticed, answers) = scene.attacked(attack, &mut victim);
+        let (mut noticed, mut answers) = setup.attacked(attack, &mut victim);
+        // Another test may have used the processors at that moment; what an attack causes, it causes again.
+        for _ in 0..2 {
+            if noticed.judged(&quiet).next().is_none() {
+                break;
+            }
+            (noticed, answers) = setup.attacked(attack, &mut victim);
+        }
         println!(
             "{}: {noticed}; memory {} MiB; {} answers, such as {}",
             attack.name,
-            scene.memory() >> 20,
+            setup.memory() >> 20,
             answers.count,
             answers.first
         );
@@ -70,12 +98,12 @@ fn no_request_takes_the_server_from_others() {
     }
     assert!(findings.is_empty(), "{findings:#?}");
     let most = memory * 13 / 10 + MEMORY_SLACK;
-    wait_until("the memory is given back", || scene.memory() <= most);
+    wait_until("the memory is given back", || setup.memory() <= most);
 }
 
 /// The list is long enough, and each attack has a name of its own.
 #[test]
-fn the_list_of_attacks_is_whole() {
+fn the_attack_list_is_complete() {
     let mut names: Vec<&str> = ATTACKS
         .iter()
         .chain(INDEX_ATTACKS)
@@ -88,7 +116,7 @@ fn the_list_of_attacks_is_whole() {
 }
 
 /// A server, a caller who attacks it and one who works.
-struct Scene {
+struct LatencySetup {
     server: Server,
     mallory: String,
     ana: String,
@@ -96,14 +124,17 @@ struct Scene {
     _place: Place,
 }
 
-impl Scene {
-    fn new() -> Scene {
+impl LatencySetup {
+    fn new() -> LatencySetup {
         let place = Place::new();
         place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
         for number in 0..10 {
-            place.write(&format!("Long/{number}.md"), hostile::long_note(number));
+            place.write(
+                &format!("Long/{number}.md"),
+                attack_model::long_note(number),
+            );
         }
-        let wide = hostile::wide_frontmatter();
+        let wide = attack_model::wide_frontmatter();
         for number in 0..WIDE_NOTES {
             place.write(&format!("Wide/{number}.md"), &wide);
         }
@@ -115,9 +146,11 @@ impl Scene {
             settings.rates.delete,
         ) = (0, 0, 0);
         settings.limits.call_ms = 3000;
+        // What a flood of sessions leaves is gone when memory is measured again.
+        settings.http.session_idle_seconds = 15;
         let config = place.config_file(&settings);
         let token = |name: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+            let mut command = Command::new(crate::support::program());
             command.args([
                 "token",
                 "new",
@@ -137,9 +170,13 @@ impl Scene {
             told["token"].as_str().expect("a token").to_owned()
         };
         let (mallory, ana) = (token("mallory"), token("ana"));
-        let mut server = Server::start(&config, &place.state());
+        let mut server = Server::start_at("127.0.0.1:0", &config, &place.state(), |command| {
+            command
+                .arg("--no-auth")
+                .env("TOKIO_WORKER_THREADS", WORKER_THREADS);
+        });
         let process = server.process().id();
-        Scene {
+        LatencySetup {
             server,
             mallory,
             ana,
@@ -158,16 +195,17 @@ impl Scene {
     }
 
     /// What the victim notices of an attack, and what the attacker is answered.
-    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Answers) {
-        let message = attack.message(&self.server, &self.mallory);
+    fn attacked(&self, attack: &Attack, victim: &mut Victim) -> (Noticed, Replies) {
         let is_over = AtomicBool::new(false);
         let (rounds, kept) = (
             AtomicUsize::new(0),
-            Arc::new(Mutex::new(Answers::default())),
+            Arc::new(Mutex::new(Replies::default())),
         );
         let noticed = std::thread::scope(|scope| {
             for _ in 0..attack.threads {
                 scope.spawn(|| {
+                    // Each thread has a session of its own: two requests with one id in a session are the client's mistake.
+                    let message = attack.message(&self.server, &self.mallory);
                     while !is_over.load(Ordering::Relaxed) {
                         let answer = attacks(&self.server, attack.way, &message, &is_over);
                         kept.lock().expect("no panic").add(answer);
@@ -177,7 +215,7 @@ impl Scene {
             }
             let noticed = victim.samples(|count, began| {
                 let is_under_way =
-                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == Expected::Nothing;
+                    rounds.load(Ordering::Relaxed) > 0 || attack.expected == ExpectedReply::Nothing;
                 let is_enough = count >= SAMPLES && began.elapsed() > ATTACK_TIME && is_under_way;
                 is_enough || began.elapsed() > ATTACK_TIME * 20
             });
@@ -190,8 +228,8 @@ impl Scene {
 }
 
 /// What is done once so that nothing is done for the first time in an attack.
-fn warm_up(scene: &Scene, victim: &mut Victim) {
-    let mut mallory = HttpClient::stateless(scene.server.address()).showing(&scene.mallory);
+fn warm_up(setup: &LatencySetup) -> Victim {
+    let mut mallory = HttpClient::stateless(setup.server.address()).with_token(&setup.mallory);
     wait_until("the index is built", || {
         let found = mallory.call("search.text", json!({ "query": "water" }));
         found["structuredContent"]["total"] == 1
@@ -199,7 +237,14 @@ fn warm_up(scene: &Scene, victim: &mut Victim) {
     let replaced = json!({ "find": "line", "replace": "row", "path": "Long", "dry_run": true });
     mallory.call("search.replace", replaced);
     mallory.call("document.list", json!({}));
+    // What is kept for the next one is there before memory is measured: pools, caches, the space of an allocator.
+    let long = json!({ "path": "Giant", "dry_run": true, "content": "word ".repeat(3_300_000) });
+    for _ in 0..3 {
+        mallory.call("document.create", long.clone());
+    }
+    let mut victim = Victim::of(setup);
     victim.samples(|count, _| count >= 5);
+    victim
 }
 
 /// Another caller.
@@ -229,8 +274,8 @@ impl std::fmt::Display for Noticed {
 }
 
 impl Victim {
-    fn of(scene: &Scene) -> Victim {
-        let client = HttpClient::with_session_of(scene.server.address(), Some(&scene.ana));
+    fn of(setup: &LatencySetup) -> Victim {
+        let client = HttpClient::with_session_and_token(setup.server.address(), Some(&setup.ana));
         Victim { client }
     }
 
@@ -285,17 +330,19 @@ impl Noticed {
 
 /// What the attacker was answered.
 #[derive(Default)]
-struct Answers {
+struct Replies {
     count: usize,
     first: String,
     unanswered: usize,
     accepted: usize,
+    /// The first code that is none of the clear ones.
+    unclear: Option<String>,
 }
 
 /// An answer with its status, or none.
 type Answer = Option<(u16, String)>;
 
-impl Answers {
+impl Replies {
     fn add(&mut self, answer: Answer) {
         self.count += 1;
         let Some((status, body)) = answer else {
@@ -306,17 +353,26 @@ impl Answers {
             || ["\"isError\":true", "\"error\":{"]
                 .iter()
                 .any(|mark| body.contains(mark));
-        self.accepted += usize::from(!is_refused);
+        // One that was cut short by a reset is neither.
+        self.accepted += usize::from(!is_refused && body.contains("\"result\""));
+        if is_refused && self.unclear.is_none() {
+            let code = code_of(&body).unwrap_or_else(|| status.to_string());
+            let is_clear = CLEAR_CODES.contains(&&*code) || code.starts_with('4');
+            self.unclear = (!is_clear).then_some(code);
+        }
         if self.first.is_empty() {
             self.first = format!("{status} {}", body.chars().take(160).collect::<String>());
         }
     }
 
     fn judged(&self, attack: &Attack) -> Option<String> {
+        if let Some(code) = &self.unclear {
+            return Some(format!("it was answered with `{code}`: {}", self.first));
+        }
         let is_fine = match attack.expected {
-            Expected::Refusal => self.unanswered == 0 && self.accepted == 0,
-            Expected::Answer => self.unanswered == 0,
-            Expected::Nothing => true,
+            ExpectedReply::Refusal => self.unanswered == 0 && self.accepted == 0,
+            ExpectedReply::Answer => self.unanswered == 0,
+            ExpectedReply::Nothing => true,
         };
         (!is_fine).then(|| {
             format!(
@@ -327,23 +383,30 @@ impl Answers {
     }
 }
 
+/// The code of a refusal, wherever the answer has it.
+fn code_of(body: &str) -> Option<String> {
+    let (_, rest) = body.split_once("\"code\":")?;
+    let end = rest.find([',', '}'])?;
+    Some(rest[..end].trim_matches('"').to_owned())
+}
+
 /// One round of an attack.
-fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> Answer {
+fn attacks(server: &Server, way: Transmission, message: &[u8], is_over: &AtomicBool) -> Answer {
     let mut stream = TcpStream::connect(server.address()).ok()?;
     let patience = Some(Duration::from_secs(60));
     stream.set_read_timeout(patience).ok()?;
     stream.set_write_timeout(patience).ok()?;
     match way {
         // A server that refuses a body does not wait for all of it.
-        Way::Whole => drop(stream.write_all(message)),
-        Way::Pieces(size) => {
+        Transmission::Whole => drop(stream.write_all(message)),
+        Transmission::Pieces(size) => {
             for piece in message.chunks(size) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(piece).is_err() {
                     return None;
                 }
             }
         }
-        Way::Slowly => {
+        Transmission::Slowly => {
             for byte in message.chunks(1) {
                 if is_over.load(Ordering::Relaxed) || stream.write_all(byte).is_err() {
                     return None;
@@ -351,7 +414,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
-        Way::Unread(times) => {
+        Transmission::Unread(times) => {
             stream
                 .set_write_timeout(Some(Duration::from_millis(200)))
                 .ok()?;
@@ -362,7 +425,7 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
             }
             return None;
         }
-        Way::Connections(count) => {
+        Transmission::Connections(count) => {
             let address = server.address();
             let held: Vec<TcpStream> = (0..count)
                 .filter_map(|_| TcpStream::connect(address).ok())
@@ -384,6 +447,18 @@ fn attacks(server: &Server, way: Way, message: &[u8], is_over: &AtomicBool) -> A
     // An answer that was cut short by a reset is one all the same.
     drop(read);
     Some((status, body.to_owned()))
+}
+
+/// The same in a session.
+fn session_request(server: &Server, token: &str, session: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nMCP-Protocol-Version: {SESSIONS}\r\n\
+         Mcp-Session-Id: {session}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address(),
+        body.len()
+    )
+    .into_bytes()
 }
 
 /// A request with these headers and this body, after which the connection ends.

@@ -1,4 +1,4 @@
-//! What is private stays private: file modes, listeners, tokens of streams and sessions, the first start.
+//! Privacy: file modes, listeners, tokens of streams and sessions, the first start.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::http::{
 use crate::support::issuer::{AUDIENCE, Key, SECRET, claims, now};
 use crate::support::place::Place;
 
-/// A vault with a notebook that some callers must not know of.
+/// A vault with a notebook that is hidden from some callers.
 fn place() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
@@ -23,10 +23,10 @@ fn place() -> Place {
     place
 }
 
-/// Run the program to its end with the state of a place.
-fn run(place: &Place, words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_notehost"))
-        .args(words)
+/// Runs the program on the state of a place until it exits.
+fn run(place: &Place, arguments: &[&str]) -> Output {
+    Command::new(crate::support::program())
+        .args(arguments)
         .arg("--state")
         .arg(place.state())
         .env("HOME", place.outside())
@@ -36,30 +36,30 @@ fn run(place: &Place, words: &[&str]) -> Output {
 }
 
 #[track_caller]
-fn well(output: &Output) -> Value {
+fn assert_success(output: &Output) -> Value {
     assert!(output.status.success(), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap_or_default()
 }
 
-/// A new token, as a header.
-fn token(place: &Place, name: &str, words: &[&str]) -> String {
-    let words = [&["token", "new", "--name", name], words].concat();
-    let made = well(&run(place, &words));
+/// A new token, as the value of an `Authorization` header.
+fn token(place: &Place, name: &str, arguments: &[&str]) -> String {
+    let arguments = [&["token", "new", "--name", name], arguments].concat();
+    let made = assert_success(&run(place, &arguments));
     format!("Bearer {}", made["token"].as_str().expect("a token"))
 }
 
 fn revoke(place: &Place, name: &str) {
-    well(&run(place, &["token", "revoke", name]));
+    assert_success(&run(place, &["token", "revoke", name]));
 }
 
-/// The answer to a GET.
+/// The reply to a GET.
 fn get(server: &Server, path: &str, shown: Option<&str>) -> (u16, String) {
     let headers: Vec<(&str, &str)> = shown.map(|it| ("Authorization", it)).into_iter().collect();
     let answer = Connection::open(server.address()).ask("GET", path, &headers, "");
     (answer.status, answer.body)
 }
 
-/// A stream, and the status that it began with.
+/// A stream and its status.
 fn stream(server: &Server, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Connection) {
     let mut connection = Connection::open(server.address());
     let method = if body.is_empty() { "GET" } else { "POST" };
@@ -68,7 +68,7 @@ fn stream(server: &Server, path: &str, headers: &[(&str, &str)], body: &str) -> 
 }
 
 #[test]
-fn listeners_are_for_admins_and_show_them_what_they_may_see() {
+fn event_stream_requires_admin_and_respects_permissions() {
     let place = place();
     let config = place.config_file(&place.settings());
     let server = Server::start(&config, &place.state());
@@ -96,7 +96,7 @@ fn listeners_are_for_admins_and_show_them_what_they_may_see() {
         let (first, second) = (events.event(), events.event());
         assert_eq!(first["paths"], hidden, "{first}");
         assert_eq!(second["paths"], json!(["Work/Plan.md"]), "{second}");
-        // And what happens while it watches.
+        // Events while the client watches.
         client.call("document.read", json!({"path": "Diary/Secret"}));
         let live = loop {
             let event = events.event();
@@ -113,7 +113,7 @@ fn listeners_are_for_admins_and_show_them_what_they_may_see() {
     }
 }
 
-/// Settings with an issuer whose secret is shared.
+/// Settings with an issuer and a shared secret.
 fn with_issuer(place: &Place) -> Settings {
     let mut settings = place.settings();
     let file = place.root().join("jwt.secret");
@@ -124,8 +124,8 @@ fn with_issuer(place: &Place) -> Settings {
     settings
 }
 
-/// Every stream that a token opens: `/events`, a subscription of the stateless revision, and the stream of a session.
-/// `None` if the token does not hold any more.
+/// Every stream that a token can open: `/events`, a subscription in the stateless revision, and the stream of a
+/// session. `None` if the token is no longer valid.
 fn streams(server: &Server, shown: &str) -> Option<Vec<(&'static str, Connection)>> {
     let authorization = ("Authorization", shown);
     let (status, events) = stream(server, "/events", &[authorization], "");
@@ -160,7 +160,7 @@ fn streams(server: &Server, shown: &str) -> Option<Vec<(&'static str, Connection
     })
 }
 
-/// Each stream ends, and says nothing of what happens afterwards.
+/// Each stream ends, and sends nothing about later events.
 fn assert_end(streams: Vec<(&'static str, Connection)>) {
     for (name, mut stream) in streams {
         let rest = stream.rest_of_stream();
@@ -169,27 +169,30 @@ fn assert_end(streams: Vec<(&'static str, Connection)>) {
 }
 
 #[test]
-fn streams_and_sessions_end_with_their_token() {
+fn streams_and_sessions_end_when_their_token_is_revoked_or_expires() {
     let place = place();
     let config = place.config_file(&with_issuer(&place));
     let watcher = token(&place, "watcher", &["--scopes", "admin"]);
     let server = Server::start_authenticated(&config, &place.state());
     let scopes = ["--scopes", "read,admin"];
 
-    let boss = token(&place, "boss", &scopes);
-    let open = streams(&server, &boss).expect("the token holds");
+    let admin = token(&place, "boss", &scopes);
+    let open = streams(&server, &admin).expect("the token is valid");
     revoke(&place, "boss");
     assert_end(open);
 
-    // A token that expires: on a busy machine the first ones may have ended before all streams are open.
+    // A token that expires. On a busy machine a short one may expire before all streams are open.
     let open = (1..7).find_map(|power| {
         let ttl = format!("{}s", 1 << power);
-        let words = [&scopes[..], &["--ttl", &ttl]].concat();
-        streams(&server, &token(&place, &format!("brief-{power}"), &words))
+        let arguments = [&scopes[..], &["--ttl", &ttl]].concat();
+        streams(
+            &server,
+            &token(&place, &format!("brief-{power}"), &arguments),
+        )
     });
     assert_end(open.expect("some lifetime is long enough"));
 
-    // A signed token; clocks may be half a minute apart.
+    // A signed token; clocks may differ by half a minute.
     let open = (1..7).find_map(|power| {
         let mut claims = claims();
         claims["scope"] = "read admin".into();
@@ -199,39 +202,40 @@ fn streams_and_sessions_end_with_their_token() {
     });
     assert_end(open.expect("some lifetime is long enough"));
 
-    // Nothing is left of the sessions.
+    // No session is left.
     wait_until("no session is left", || {
         let (status, metrics) = get(&server, "/metrics", Some(&watcher));
         status == 200 && metrics.contains("\nnotehost_sessions 0\n")
     });
 }
 
-/// The server and the commands share one SQLite file: whatever one of them opens and closes, the locks of the others hold.
+/// The server and the commands share one SQLite file. Opening and closing it in one process must not release the locks
+/// of another.
 #[test]
-fn a_token_revoked_beside_a_server_is_refused_and_stays_so() {
+fn token_revoked_by_another_process_is_rejected_permanently() {
     let place = place();
     let config = place.config_file(&place.settings());
     let watcher = token(&place, "watcher", &["--scopes", "admin"]);
     let server = Server::start_authenticated(&config, &place.state());
     let is_taken = |server: &Server, token: &str| get(server, "/metrics", Some(token)).0 == 200;
     assert!(is_taken(&server, &watcher));
-    let boss = token(&place, "boss", &["--scopes", "admin"]);
-    for words in [["token", "list"], ["approval", "list"]] {
-        well(&run(&place, &words));
+    let admin = token(&place, "boss", &["--scopes", "admin"]);
+    for arguments in [["token", "list"], ["approval", "list"]] {
+        assert_success(&run(&place, &arguments));
     }
-    assert!(is_taken(&server, &boss));
+    assert!(is_taken(&server, &admin));
     revoke(&place, "boss");
-    assert!(!is_taken(&server, &boss));
+    assert!(!is_taken(&server, &admin));
     assert!(is_taken(&server, &watcher));
-    // What the server writes at its end takes nothing back.
+    // The records that the server writes at shutdown do not undo the revocation.
     drop(server);
-    well(&run(&place, &["token", "list"]));
+    assert_success(&run(&place, &["token", "list"]));
     let server = Server::start_authenticated(&config, &place.state());
-    assert!(!is_taken(&server, &boss));
+    assert!(!is_taken(&server, &admin));
     assert!(is_taken(&server, &watcher));
 }
 
-/// Every file below a folder that has these bytes.
+/// Every file below a folder that contains these bytes.
 fn files_with(folder: &Path, bytes: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -250,7 +254,7 @@ fn files_with(folder: &Path, bytes: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_start_makes_a_token_for_the_owner_alone() {
+fn first_start_creates_one_owner_token() {
     let place = place();
     let config = place.config_file(&place.settings());
     let start = || Server::start_authenticated(&config, &place.state());
@@ -272,11 +276,11 @@ fn the_first_start_makes_a_token_for_the_owner_alone() {
     let mode = fs::metadata(&file).expect("there").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    // Nobody else on this machine gets in; the client with the entry does, with every scope.
+    // Nobody else on this machine has access; the client with the entry has every scope.
     let list = |shown: Option<&str>| {
         let mut client = HttpClient::stateless(server.address());
         if let Some(shown) = shown {
-            client = client.showing(shown);
+            client = client.with_token(shown);
         }
         client.ask_any("tools/list", json!({}))
     };
@@ -284,7 +288,7 @@ fn the_first_start_makes_a_token_for_the_owner_alone() {
     let tools = list(Some(secret)).to_string();
     assert!(tools.contains("\"admin\""), "{tools}");
 
-    // The command line of the same user finds it; that of another state folder does not.
+    // The command line of the same user finds the token; with another state folder it does not.
     let url = server.url();
     let read = [
         "call",
@@ -295,18 +299,18 @@ fn the_first_start_makes_a_token_for_the_owner_alone() {
         "--server",
     ];
     let read = [&read[..], &[url.as_str()]].concat();
-    assert_eq!(well(&run(&place, &read))["path"], "Work/Plan.md");
+    assert_eq!(assert_success(&run(&place, &read))["path"], "Work/Plan.md");
     let other = Place::new();
     assert_eq!(run(&other, &read).status.code(), Some(3));
     drop(server);
 
-    // Another start makes no other one and does not show it again.
+    // A second start creates no other token and does not print the token again.
     let server = start();
     assert!(!server.log().contains("nh_"), "{}", server.log());
-    let mut client = HttpClient::stateless(server.address()).showing(secret);
+    let mut client = HttpClient::stateless(server.address()).with_token(secret);
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
-    let listed = well(&run(&place, &["token", "list"]));
+    let listed = assert_success(&run(&place, &["token", "list"]));
     assert_eq!(listed["items"][0]["name"], "owner");
     assert_eq!(listed["items"][0]["state"], "active");
     assert_eq!(files_with(&place.state(), secret), ["owner-token"]);
@@ -314,28 +318,28 @@ fn the_first_start_makes_a_token_for_the_owner_alone() {
     revoke(&place, "owner");
     assert!(!file.exists());
     let refused = HttpClient::stateless(server.address())
-        .showing(secret)
+        .with_token(secret)
         .ask_any("tools/list", json!({}));
     assert_eq!(refused["status"], 401);
     drop(server);
-    // Whoever revoked it decided: nobody gets in until `notehost token new`.
+    // After the owner revoked the token, nobody has access until `notehost token new`.
     let server = start();
     assert!(!file.exists());
     assert_eq!(get(&server, "/mcp", None).0, 401);
 }
 
 #[test]
-fn serving_without_authentication_is_explicit_and_stays_on_this_machine() {
+fn no_auth_must_be_explicit_and_is_limited_to_loopback() {
     let place = place();
     let config = place.config_file(&place.settings());
     let config = config.to_string_lossy();
     let serve = ["serve", "--config", &config, "--http"];
-    let ended = run(&place, &[&serve[..], &["0.0.0.0:0", "--no-auth"]].concat());
-    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(told.contains("`--no-auth`"), "{told}");
+    let result = run(&place, &[&serve[..], &["0.0.0.0:0", "--no-auth"]].concat());
+    assert_eq!(result.status.code(), Some(3), "{result:?}");
+    let text = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert!(text.contains("`--no-auth`"), "{text}");
     let with = |value: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(serve)
             .args(["127.0.0.1:0", "--state"])
@@ -352,11 +356,11 @@ fn serving_without_authentication_is_explicit_and_stays_on_this_machine() {
     server.wait_for_log("no authentication is required");
     assert!(!place.state().join("owner-token").exists());
     drop(server);
-    let ended = with("perhaps").output().expect("the program runs");
-    assert!(!ended.status.success(), "{ended:?}");
+    let result = with("perhaps").output().expect("the program runs");
+    assert!(!result.status.success(), "{result:?}");
 }
 
-/// The modes of everything below a folder and of the folder itself, by path. Links are left out.
+/// The modes of a folder and everything below it, by path, without symlinks.
 fn modes(folder: &Path) -> BTreeMap<String, u32> {
     let mut found = BTreeMap::new();
     let about = fs::symlink_metadata(folder).expect("it is there");
@@ -377,14 +381,15 @@ fn modes(folder: &Path) -> BTreeMap<String, u32> {
 fn assert_private(folder: &Path) {
     let open: Vec<_> = modes(folder)
         .into_iter()
-        .filter(|(_, mode)| mode & 0o077 != 0)
+        // What was removed keeps the mode that its owner gave it; the folder around it is closed.
+        .filter(|(path, mode)| mode & 0o077 != 0 && !path.contains("/.notehost/trash/"))
         .map(|(path, mode)| format!("{path} {mode:o}"))
         .collect();
     assert!(open.is_empty(), "{open:#?}");
 }
 
 #[test]
-fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
+fn state_files_are_private_and_notes_follow_the_umask() {
     for (umask, new_note, new_folder) in [("022", 0o644, 0o755), ("000", 0o666, 0o777)] {
         let place = place();
         let config = place.config_file(&place.settings());
@@ -395,7 +400,7 @@ fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
             let about = fs::metadata(place.vault().join(path)).expect("it is there");
             about.permissions().mode() & 0o777
         };
-        // What an earlier version left for everybody to read.
+        // A file that an earlier version left readable for everybody.
         fs::write(place.state().join("records.sqlite"), "").expect("a file");
         set(&place.state().join("records.sqlite"), 0o644);
         for folder in ["main-0123456789abcdef/index", "logs"] {
@@ -419,7 +424,7 @@ fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("umask {umask}; exec \"$0\" \"$@\"")])
-            .args([env!("CARGO_BIN_EXE_notehost"), "serve", "--no-auth"])
+            .args([crate::support::program(), "serve", "--no-auth"])
             .args(["--http", "127.0.0.1:0", "--config"])
             .arg(&config)
             .arg("--state")
@@ -438,7 +443,6 @@ fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
                 "document.append",
                 json!({"path": "Work/Plan", "text": "more"}),
             ),
-            ("document.remove", json!({"paths": ["Diary/Secret"]})),
             ("search.text", json!({"query": "plants"})),
         ] {
             let answer = client.call(action, arguments);
@@ -448,6 +452,15 @@ fn state_is_private_whatever_the_umask_and_notes_are_as_their_owner_wants() {
                 "{action}: {answer}"
             );
         }
+        let mut remove = json!({"paths": ["Diary/Secret"]});
+        let refused = client.call("document.remove", remove.clone());
+        let id = refused["structuredContent"]["error"]["details"]["approval"].clone();
+        let id = id.as_str().expect("an approval").to_owned();
+        assert_success(&run(&place, &["approval", "approve", &id]));
+        remove["approval"] = id.into();
+        let removed = client.call("document.remove", remove);
+        assert_eq!(removed["isError"], false, "{removed}");
+        assert_eq!(mode(".notehost/trash"), 0o700, "{umask}");
         // While it runs, with the logs of its databases, and below after it has ended.
         assert_private(&place.state());
         assert_private(&place.vault().join(".notehost"));

@@ -1,4 +1,4 @@
-//! Requests that are expensive to receive or to answer are bounded before they cost anything.
+//! Requests that are expensive to receive or to answer are limited before they cost anything.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use crate::support::client::Client;
 use crate::support::http::{Connection, HttpClient, Response, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// A vault with a note that is long and one that is short, and a server in front of it.
+/// A vault with a long and a short note, and a server.
 fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server, String) {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n\nWater the plants.\n");
@@ -21,7 +21,7 @@ fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server
     let mut settings = place.settings();
     change(&mut settings);
     let config = place.config_file(&settings);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command.args([
         "token",
         "new",
@@ -36,14 +36,14 @@ fn serve(change: impl FnOnce(&mut notehost::config::Settings)) -> (Place, Server
         .arg("--state")
         .arg(place.state())
         .output();
-    let told: Value =
+    let report: Value =
         serde_json::from_slice(&made.expect("the program runs").stdout).expect("JSON");
-    let token = told["token"].as_str().expect("a token").to_owned();
+    let token = report["token"].as_str().expect("a token").to_owned();
     let server = Server::start(&config, &place.state());
     (place, server, token)
 }
 
-/// What a call gets whose arguments are this JSON text.
+/// The reply to a call with these arguments as JSON text.
 fn call(server: &Server, token: &str, tool: &str, arguments: &str) -> Response {
     let meta = stateless_meta();
     let body = format!(
@@ -69,14 +69,14 @@ fn assert_too_large(answer: &Response) {
 fn memory(server: &mut Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process().id()));
     let status = status.expect("the server lives");
-    // The most that it ever had: nothing that was given back in between is missed.
+    // The peak value: memory that was freed in between is included.
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
     kib.expect("VmHWM") << 10
 }
 
 #[test]
-fn what_is_wide_or_deep_is_refused_before_it_is_built() {
+fn wide_or_deep_json_is_rejected_before_parsing() {
     let (_place, mut server, token) = serve(|_| {});
     let plan = r#"{"path":"Work/Plan"}"#;
     assert_eq!(call(&server, &token, "document__read", plan).status, 200);
@@ -89,13 +89,13 @@ fn what_is_wide_or_deep_is_refused_before_it_is_built() {
         "]".repeat(100_000)
     );
     assert_too_large(&call(&server, &token, "document__create", &deep));
-    let grown = memory(&mut server) - before;
+    let grown = memory(&mut server).saturating_sub(before);
     assert!(grown < 64 << 20, "it took {} MiB", grown >> 20);
     assert_eq!(call(&server, &token, "document__read", plan).status, 200);
 }
 
 #[test]
-fn only_actions_that_write_take_large_messages() {
+fn only_write_actions_accept_large_messages() {
     let (place, server, token) = serve(|_| {});
     let text = "word ".repeat(600_000);
     let large = format!(r#"{{"path":"Work/New","content":"{text}"}}"#);
@@ -106,11 +106,11 @@ fn only_actions_that_write_take_large_messages() {
         |action: &str| format!(r#"{{"action":"{action}","path":"Work/New","content":"{text}"}}"#);
     assert_too_large(&call(&server, &token, "document", &named("read")));
     assert_too_large(&call(&server, &token, "document", &named("help")));
-    // Another action of the same name further inside is no way around it.
+    // An action of the same name nested deeper does not bypass the limit.
     let hidden =
         format!(r#"{{"action":"read","path":"x","x":{{"action":"create"}},"y":"{text}"}}"#);
     assert_too_large(&call(&server, &token, "document", &hidden));
-    // A message that says first that it writes, and then that it reads, is refused by what it does.
+    // A message that first names a write action and then a read action is rejected by the action that runs.
     let twice = format!(r#"{{"action":"read","path":"{text}","action":"create"}}"#);
     let answer = call(
         &server,
@@ -128,7 +128,7 @@ fn only_actions_that_write_take_large_messages() {
 }
 
 #[test]
-fn what_is_wrong_with_many_arguments_is_told_in_a_few_words() {
+fn validation_errors_for_many_arguments_stay_short() {
     let (_place, server, token) = serve(|_| {});
     let keys: Vec<String> = (0..20_000)
         .map(|key| format!(r#""k{key}":{key}"#))
@@ -144,7 +144,7 @@ fn what_is_wrong_with_many_arguments_is_told_in_a_few_words() {
 }
 
 #[test]
-fn requests_are_counted_before_they_are_read() {
+fn rate_limit_applies_before_the_body_is_read() {
     let (_place, server, token) = serve(|settings| {
         (
             settings.rates.read,
@@ -165,7 +165,7 @@ fn requests_are_counted_before_they_are_read() {
 }
 
 #[test]
-fn a_line_that_is_too_much_is_answered_over_stdio() {
+fn oversized_line_over_stdio_gets_an_error_reply() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let config = place.config_file(&place.settings());
@@ -186,11 +186,11 @@ fn a_line_that_is_too_much_is_answered_over_stdio() {
 }
 
 #[test]
-fn so_it_is_in_the_stateless_revision() {
+fn oversized_arguments_in_the_stateless_revision_get_an_error_reply() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let config = place.config_file(&place.settings());
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    let mut command = Command::new(crate::support::program());
     command
         .args(["serve", "--config"])
         .arg(&config)
@@ -206,10 +206,10 @@ fn so_it_is_in_the_stateless_revision() {
 }
 
 #[test]
-fn a_diff_that_is_too_expensive_is_summarised() {
+fn expensive_diff_is_summarized() {
     let (_place, server, token) = serve(|settings| settings.limits.call_ms = 60_000);
-    let mut ana = HttpClient::stateless(server.address()).showing(&token);
-    // Two lines in a note of very many: what is the same at both ends is not told as changed.
+    let mut ana = HttpClient::stateless(server.address()).with_token(&token);
+    // Two lines in a very long note: the common start and end are not reported as changed.
     let text: String = (0..150_000)
         .map(|line| match line {
             70_000 | 70_010 => format!("LINE {line}\n"),
@@ -229,7 +229,7 @@ fn a_diff_that_is_too_expensive_is_summarised() {
     assert!(diff.contains("… summarised"), "{diff}");
 }
 
-/// A registry that answers every request with a body without an end, and counts what is taken of it.
+/// A registry that answers every request with an endless body, and counts the bytes that are read.
 fn endless_registry(status: &'static str) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("an address").to_string();
@@ -254,37 +254,95 @@ fn endless_registry(status: &'static str) -> (String, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn a_registry_cannot_send_without_an_end() {
+fn endless_registry_response_is_cut_off() {
     let place = Place::new();
     let config = place.config_file(&place.settings());
     for (status, words) in [
-        ("200 OK", "more than the 4194304 bytes"),
+        ("200 OK", "more than the allowed 4194304 bytes"),
         ("500 Internal Server Error", "500"),
-        ("404 Not Found", "there is no"),
+        ("404 Not Found", "was not found"),
     ] {
         let (address, taken) = endless_registry(status);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command.args([
             "component",
             "add",
             &format!("oci://{address}/todo:1.0.0"),
             "--config",
         ]);
-        let ended = command
+        let result = command
             .arg(&config)
             .arg("--state")
             .arg(place.state())
             .output();
-        let ended = ended.expect("the program runs");
-        let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+        let result = result.expect("the program runs");
+        let text = String::from_utf8_lossy(&result.stderr).into_owned();
         assert!(
-            !ended.status.success() && told.contains(words),
-            "{status}: {told}"
+            !result.status.success() && text.contains(words),
+            "{status}: {text}"
         );
-        // The bound, and what fits into the buffers between them.
+        // The limit, plus the buffers in between.
         assert!(
             taken.load(Ordering::Relaxed) < 32 << 20,
             "{status}: {taken:?}"
         );
     }
+}
+
+/// Sessions are many, and what each of them subscribes to is held for as long as it lives.
+#[test]
+fn subscriptions_are_bounded_in_number_and_bytes() {
+    let (_place, server, token) = serve(|settings| settings.rates.read = 0);
+    let open = || HttpClient::with_session_and_token(server.address(), Some(&token));
+    let subscribe = |client: &mut HttpClient, number: usize, length: usize| {
+        let uri = format!("notehost://vault/main/{number}/{}", "a".repeat(length));
+        client.ask_any("resources/subscribe", json!({ "uri": uri }))
+    };
+    let mut first = open();
+    let long = subscribe(&mut first, 0, 9000);
+    assert_eq!(long["error"]["message"], "resource not found", "{long}");
+    for number in 0..1000 {
+        let taken = subscribe(&mut first, number, 8100);
+        assert!(taken["result"].is_object(), "{number}: {taken}");
+    }
+    let more = subscribe(&mut first, 1000, 10);
+    assert_eq!(more["error"]["code"], -32602, "{more}");
+    // Another session of the same caller has no budget of its own.
+    let mut second = open();
+    let refused = (0..200).find_map(|number| {
+        let answer = subscribe(&mut second, number, 8100);
+        answer["error"]["message"].as_str().map(str::to_owned)
+    });
+    let refused = refused.expect("it ends");
+    assert!(refused.contains("of one caller"), "{refused}");
+}
+
+/// rmcp keeps a finished reply for a client that may ask for it again, and looks after them only when something happens on
+/// that session.
+#[test]
+fn finished_replies_are_not_kept_for_idle_sessions() {
+    let (_place, mut server, token) = serve(|settings| {
+        (settings.rates.read, settings.limits.reply_tokens) = (0, 1 << 20);
+    });
+    let read = || {
+        let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
+        let note = client.call(
+            "document.read",
+            json!({ "path": "Work/Long", "max_tokens": 200_000 }),
+        );
+        let length = note["structuredContent"]["content"].as_str().map(str::len);
+        assert!(length.is_some_and(|length| length > 500_000), "{length:?}");
+    };
+    (0..5).for_each(|_| read());
+    let before = memory(&mut server);
+    let read = || {
+        let mut client = HttpClient::with_session_and_token(server.address(), Some(&token));
+        client.call(
+            "document.read",
+            json!({ "path": "Work/Long", "max_tokens": 200_000 }),
+        );
+    };
+    (0..100).for_each(|_| read());
+    let grown = memory(&mut server).saturating_sub(before);
+    assert!(grown < 64 << 20, "it took {} MiB", grown >> 20);
 }

@@ -1,13 +1,13 @@
-//! The operating system's sandbox: what a server was not started with it cannot open, whatever asks it to.
+//! The operating system's sandbox: a server cannot open files that were not known at startup, whatever the reason.
 
 use std::process::Command;
 
 use crate::support::client::Client;
 use crate::support::guests::guest;
 
-/// Whether Landlock is there to be tested, by the program's own word.
+/// Whether Landlock is available, as reported by the program.
 fn is_available(place: &std::path::Path) -> bool {
-    let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let doctor = Command::new(crate::support::program())
         .args(["doctor", "--json-output", "--state"])
         .arg(place.join("doctor"))
         .arg(place.join("notes"))
@@ -15,11 +15,11 @@ fn is_available(place: &std::path::Path) -> bool {
         .expect("the program runs");
     let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(report.contains("os sandbox"), "{report}");
-    report.contains("Landlock: a server opens only")
+    report.contains("Landlock: a server can open only")
 }
 
 #[test]
-fn a_server_opens_only_what_it_was_started_with() {
+fn sandboxed_server_opens_only_files_known_at_startup() {
     let place = tempfile::tempdir().expect("a folder");
     let elsewhere = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(place.path().join("notes")).expect("a vault");
@@ -29,11 +29,11 @@ fn a_server_opens_only_what_it_was_started_with() {
         eprintln!("skipped: this kernel has no Landlock");
         return;
     }
-    for (wanted, is_confined) in [("auto", true), ("require", true), ("off", false)] {
+    for (mode, is_confined) in [("auto", true), ("require", true), ("off", false)] {
         let config = place.path().join("config").join("notehost.toml");
         std::fs::create_dir_all(config.parent().expect("a folder")).expect("a folder");
         let text = format!(
-            "os_sandbox = {wanted:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
+            "os_sandbox = {mode:?}\n[[vaults]]\nid = \"main\"\npath = {:?}\n",
             place.path().join("notes")
         );
         std::fs::write(&config, &text).expect("a config");
@@ -47,27 +47,27 @@ fn a_server_opens_only_what_it_was_started_with() {
                 .any(|tool| tool["name"] == "echo")
         };
         assert!(!has_echo(&mut client));
-        // The config asks the running server for a file that it was not started with.
+        // The config adds a file that was not known when the server started.
         let more = format!(
             "{text}[components.echo]\npath = {component:?}\n[components.echo.grant]\nread = [\"**\"]\n"
         );
         let beside = config.with_extension("new");
         std::fs::write(&beside, more).expect("a config");
         std::fs::rename(&beside, &config).expect("renamed");
-        // The config itself can be read again: the change of the surface arrives together with the component.
+        // The config itself can be re-read: a change of the surface arrives together with the component.
         let looks = if is_confined { 30 } else { 600 };
         let arrived = (0..looks).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(100));
             has_echo(&mut client)
         });
-        assert_eq!(arrived, !is_confined, "{wanted}");
-        client.leave();
+        assert_eq!(arrived, !is_confined, "{mode}");
+        client.disconnect();
     }
 }
 
-/// What somebody keeps elsewhere and links to: rules know files and folders, not names.
+/// Symlinks to files elsewhere: the sandbox rules apply to files and folders, not to names.
 #[test]
-fn a_confined_server_follows_links_that_it_was_started_with() {
+fn sandboxed_server_follows_symlinks_known_at_startup() {
     let place = tempfile::tempdir().expect("a folder");
     let at = |path: &str| place.path().join(path);
     for folder in [
@@ -98,15 +98,15 @@ fn a_confined_server_follows_links_that_it_was_started_with() {
     };
     put(&text);
     let mut client = Client::start(&at("config/notehost.toml"), &at("state"));
-    let said = client.call("echo.say", serde_json::json!({"text": "a"}));
-    assert_eq!(said["structuredContent"]["text"], "a", "{said}");
+    let reply = client.call("echo.say", serde_json::json!({"text": "a"}));
+    assert_eq!(reply["structuredContent"]["text"], "a", "{reply}");
     let kept = std::fs::read_dir(at("disk")).expect("a folder").count();
     assert!(kept > 0, "compiled code was kept where the link leads");
-    // The config is read again through its link.
+    // The config is re-read through its symlink.
     put(&format!("{text}[components.echo]\nenabled = false\n"));
     crate::support::http::wait_until("the change is in force", || {
-        let said = client.call("echo.say", serde_json::json!({"text": "a"}));
-        crate::support::client::error_code(&said) == Some("disabled")
+        let reply = client.call("echo.say", serde_json::json!({"text": "a"}));
+        crate::support::client::error_code(&reply) == Some("disabled")
     });
-    client.leave();
+    client.disconnect();
 }

@@ -1,4 +1,4 @@
-//! One vault has one writer, its records belong to that vault alone, and nobody else on the machine can read them.
+//! A vault has one writer, its records belong to that vault alone, and nobody else on the machine can read them.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -32,14 +32,14 @@ fn call(
     place: &Path,
     notes: &str,
     state: &str,
-    words: &[&str],
+    arguments: &[&str],
     variables: &[(&str, &str)],
 ) -> Output {
     if !place.join(state).exists() {
         share_compiled_code(&place.join(state));
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
-    command.args(["call"]).args(words).arg("--config");
+    let mut command = Command::new(crate::support::program());
+    command.args(["call"]).args(arguments).arg("--config");
     command
         .arg(config(place, notes))
         .arg("--state")
@@ -49,26 +49,35 @@ fn call(
 }
 
 #[test]
-fn a_process_with_another_state_folder_is_kept_out() {
+fn second_process_with_another_state_folder_is_locked_out() {
     let place = place();
     let mut first = Client::start(&config(place.path(), "a"), &place.path().join("one"));
     let second = call(place.path(), "a", "two", &["document", "list"], &[]);
     assert_eq!(second.status.code(), Some(3), "{second:?}");
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
-    assert!(said.contains("already served by process"), "{said}");
+    let text = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert!(text.contains("already served by process"), "{text}");
     assert!(
         !place.path().join("a/.notehost").exists(),
         "a vault that was only read shows no trace"
     );
+    let doctor = Command::new(crate::support::program())
+        .args(["doctor", "--json-output", "--config"])
+        .arg(config(place.path(), "a"))
+        .arg("--state")
+        .arg(place.path().join("two"))
+        .output()
+        .expect("the program runs");
+    let report = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(report.contains("in use by process"), "{report}");
     let read = first.call("document.read", json!({"path": "Note"}));
     assert_eq!(error_code(&read), None, "{read}");
-    first.leave();
+    first.disconnect();
     let third = call(place.path(), "a", "two", &["document", "list"], &[]);
     assert!(third.status.success(), "{third:?}");
 }
 
 #[test]
-fn temporary_files_of_another_state_folder_are_left_alone() {
+fn temporary_files_of_another_state_folder_are_kept() {
     let place = place();
     let private = place.path().join("a/.notehost/tmp");
     std::fs::create_dir_all(&private).expect("a folder");
@@ -89,10 +98,10 @@ fn temporary_files_of_another_state_folder_are_left_alone() {
 }
 
 #[test]
-fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
+fn idempotency_keys_are_scoped_to_one_vault() {
     let place = place();
     for notes in ["a", "b"] {
-        let words = [
+        let arguments = [
             "document",
             "create",
             "--path",
@@ -102,7 +111,7 @@ fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
             "--idempotency_key",
             "k1",
         ];
-        let created = call(place.path(), notes, "state", &words, &[]);
+        let created = call(place.path(), notes, "state", &arguments, &[]);
         assert!(created.status.success(), "{notes}: {created:?}");
         assert!(
             place.path().join(notes).join("New.md").exists(),
@@ -111,10 +120,43 @@ fn an_idempotency_key_of_one_folder_means_nothing_in_another() {
     }
 }
 
+#[test]
+fn a_question_about_one_folder_is_not_seen_or_decided_in_another() {
+    let place = place();
+    let said = |output: &Output| {
+        let both = [&output.stdout[..], &output.stderr[..]].concat();
+        String::from_utf8_lossy(&both).into_owned()
+    };
+    let remove = ["document", "remove", "--paths", "Note"];
+    let refused = call(place.path(), "a", "state", &remove, &[]);
+    assert!(
+        said(&refused).contains("confirmation_required"),
+        "{refused:?}"
+    );
+    let listed = Command::new(crate::support::program())
+        .args(["approval", "list", "--state"])
+        .arg(place.path().join("state"))
+        .output()
+        .expect("the program runs");
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let id = listed["items"][0]["id"].as_str().expect("an id").to_owned();
+    assert_eq!(listed["items"][0]["folder"], "a", "{listed}");
+    for (notes, is_known) in [("a", true), ("b", false)] {
+        let listed = call(place.path(), notes, "state", &["admin", "approvals"], &[]);
+        assert!(listed.status.success(), "{listed:?}");
+        assert_eq!(said(&listed).contains(&id), is_known, "{notes}: {listed:?}");
+    }
+    for decide in ["approve", "deny"] {
+        let decide = ["admin", decide, "--id", &id];
+        let refused = call(place.path(), "b", "state", &decide, &[]);
+        assert!(said(&refused).contains("no approval"), "{refused:?}");
+    }
+}
+
 /// A panic at each step from where something is visible to where the reply is sent: the answer is the truth, and the same
 /// call sent again changes nothing twice.
 #[test]
-fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
+fn panic_after_a_commit_still_reports_success() {
     let append = &["document", "append", "--path", "Note", "--text", "more"][..];
     // Two steps, so it has a journal: the folder and the note.
     let create = &[
@@ -141,31 +183,31 @@ fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
     ];
     let with_journal = with_journal.map(|point| (point, create, "a/Deep/New.md"));
     let mut landed = Vec::new();
-    for (point, words, note) in after.chain(with_journal) {
+    for (point, arguments, note) in after.chain(with_journal) {
         let place = place();
         let count = || {
             let text = std::fs::read_to_string(place.path().join(note)).unwrap_or_default();
             text.matches("more").count()
         };
-        let words = &[words, &["--idempotency_key", "k"]].concat();
+        let arguments = &[arguments, &["--idempotency_key", "k"]].concat();
         let panic = [("NOTEHOST_FAIL_PANIC", point)];
-        let done = call(place.path(), "a", "state", words, &panic);
+        let done = call(place.path(), "a", "state", arguments, &panic);
         let errors = String::from_utf8_lossy(&done.stderr).into_owned();
         let is_reached = errors.contains("a test asked for a panic");
-        assert!(is_reached || words[1] == "append", "{point}: {errors}");
+        assert!(is_reached || arguments[1] == "append", "{point}: {errors}");
         assert_eq!(
             done.status.success(),
             count() == 1,
             "{point}: the answer and the note differ: {done:?}"
         );
-        let again = call(place.path(), "a", "state", words, &[]);
+        let again = call(place.path(), "a", "state", arguments, &[]);
         assert!(again.status.success(), "{point}: {again:?}");
         assert_eq!(count(), 1, "{point}, sent again: {again:?}");
         if is_reached && done.status.success() {
             landed.push(point);
         }
     }
-    // What comes before is taken back.
+    // Steps before the commit point are rolled back.
     for point in ["commit-history-done", "commit-temps-removed"]
         .iter()
         .chain(notehost::vault::REPLY_POINTS)
@@ -175,7 +217,7 @@ fn a_panic_never_turns_a_change_that_landed_into_a_failure() {
 }
 
 #[test]
-fn a_damaged_key_stops_the_start_and_says_why() {
+fn damaged_key_file_fails_startup_with_a_reason() {
     let place = place();
     let append = ["document", "append", "--path", "Note", "--text", "more"];
     let first = call(place.path(), "a", "state", &append, &[]);
@@ -186,12 +228,12 @@ fn a_damaged_key_stops_the_start_and_says_why() {
         .map(|entry| entry.path().join("journal.key"))
         .find(|key| key.exists())
         .expect("a key");
-    // As a disk leaves it that lost power.
+    // A truncated file, as after a power loss.
     std::fs::write(&key, "").expect("written");
     let refused = call(place.path(), "a", "state", &append, &[]);
     assert_eq!(refused.status.code(), Some(3), "{refused:?}");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(said.contains("`journal.key`"), "{said}");
+    let stderr_text = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(stderr_text.contains("`journal.key`"), "{stderr_text}");
     assert!(
         std::fs::read(&key).expect("the key").is_empty(),
         "no other key was made"
@@ -215,10 +257,10 @@ fn modes(folder: &Path, found: &mut Vec<(PathBuf, u32)>) {
 }
 
 #[test]
-fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
+fn state_and_private_folders_are_readable_only_by_the_owner() {
     let place = place();
     let state = place.path().join("state");
-    // As an earlier version left it.
+    // A folder as an earlier version created it.
     std::fs::create_dir(&state).expect("a folder");
     std::fs::write(state.join("records.sqlite"), "").expect("a file");
     for (path, mode) in [
@@ -235,7 +277,7 @@ fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
         let created = client.call("document.create", arguments);
         assert_eq!(error_code(&created), None, "{created}");
     }
-    client.leave();
+    client.disconnect();
     let removed = call(
         place.path(),
         "a",
@@ -250,7 +292,7 @@ fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
     let trash = place.path().join("a/.notehost/trash");
     let open: Vec<_> = found
         .iter()
-        // A note in the trash keeps the mode that it has when it comes back; nobody else can enter its folder.
+        // A note in the trash keeps the mode that it gets back when restored; the trash folder itself is private.
         .filter(|(path, mode)| mode & 0o077 != 0 && path.parent() != Some(&trash))
         .collect();
     assert!(open.is_empty(), "{open:?}");
@@ -261,7 +303,7 @@ fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
         .mode()
         & 0o777;
     assert_eq!(root, 0o700);
-    // A note and its folders are as any program would have made them.
+    // A note and its folders have the modes that any program would give them.
     for (path, usual) in [("a/Work/Deep/New.md", "a/Note.md"), ("a/Work/Deep", "a")] {
         let mode = |path: &str| {
             let metadata = std::fs::metadata(place.path().join(path)).expect("there");
@@ -271,9 +313,9 @@ fn nobody_else_can_read_the_state_folder_or_the_private_folder() {
     }
 }
 
-/// A change that is in no note, only in folders or in a component's store, is reported and repeated just as exactly.
+/// A change without notes, only in folders or in a component's store, is reported and repeated correctly too.
 #[test]
-fn a_panic_after_a_change_of_no_note_is_no_failure_either() {
+fn panic_after_a_commit_without_notes_still_reports_success() {
     let create = &["notebook", "create", "--notebook", "Empty"][..];
     let configure = &["notebook", "configure", "--notebook", "Work", "--icon", "x"][..];
     for point in ["commit-history-done", "commit-journal-removed"]
@@ -282,17 +324,17 @@ fn a_panic_after_a_change_of_no_note_is_no_failure_either() {
     {
         let place = place();
         std::fs::create_dir(place.path().join("a/Work")).expect("a notebook");
-        for words in [create, configure] {
-            let words = &[words, &["--idempotency_key", words[1]]].concat();
+        for arguments in [create, configure] {
+            let arguments = &[arguments, &["--idempotency_key", arguments[1]]].concat();
             let panic = [("NOTEHOST_FAIL_PANIC", *point)];
-            let done = call(place.path(), "a", "state", words, &panic);
+            let done = call(place.path(), "a", "state", arguments, &panic);
             let errors = String::from_utf8_lossy(&done.stderr).into_owned();
             assert!(
                 errors.contains("a test asked for a panic"),
                 "{point}: {errors}"
             );
             assert!(done.status.success(), "{point}: {done:?}");
-            let again = call(place.path(), "a", "state", words, &[]);
+            let again = call(place.path(), "a", "state", arguments, &[]);
             assert!(again.status.success(), "{point}, sent again: {again:?}");
         }
         assert!(place.path().join("a/Empty").is_dir(), "{point}");

@@ -1,4 +1,5 @@
-//! The whole loop of an author, in each language: new, test, build, into a server that runs, call, break it, mend it, swap.
+//! The whole development cycle in each language: new, test, build, load into a running server, call, break, fix,
+//! hot-swap.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +11,19 @@ use crate::support::client::Client;
 use crate::support::http::wait_until;
 use crate::support::place::Place;
 
-/// What one language's project is like.
+/// The project of one language.
 struct Kind {
     language: &'static str,
-    /// The command that runs its own tests.
+    /// The command that runs the project's own tests.
     tests: &'static [&'static str],
-    /// The file with the domain, and what in it counts words.
+    /// The source file of the domain, and its expression that counts words.
     source: &'static str,
     counting: (&'static str, &'static str),
-    /// Something that no compiler of the language takes.
+    /// Source text that does not compile.
     broken: &'static str,
 }
 
-/// A note of three words, and a server that lets everybody do everything.
+/// A note of three words, and a server that allows everything to everybody.
 fn server() -> (Place, PathBuf, Client) {
     let place = Place::new();
     place.write("Plan.md", "one two three\n");
@@ -31,10 +32,10 @@ fn server() -> (Place, PathBuf, Client) {
     (place, config, client)
 }
 
-/// New, test, into a running server, call, break, mend, swap. Returns the project.
+/// New, test, load into a running server, call, break, fix, hot-swap. Returns the project.
 fn cycle(kind: &Kind) -> PathBuf {
     let folder = bench(&format!("cycle-{}", kind.language));
-    let mut new = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    let mut new = author(crate::support::program(), &folder);
     succeed(new.args(["component", "new", "tally", "--lang", kind.language]));
     let project = folder.join("tally");
     succeed(author(kind.tests[0], &project).args(&kind.tests[1..]));
@@ -53,12 +54,12 @@ fn cycle(kind: &Kind) -> PathBuf {
     );
     dev.wait_for("handed to the server", 1);
     assert!(
-        dev.said().contains("it may use no notes yet"),
+        dev.output().contains("it has no access to notes yet"),
         "{}",
-        dev.said()
+        dev.output()
     );
-    // What it may use is the admin's to say.
-    let mut grant = author(env!("CARGO_BIN_EXE_notehost"), &folder);
+    // The admin grants its permissions.
+    let mut grant = author(crate::support::program(), &folder);
     grant.args(["component", "grant", "tally"]);
     grant.args(["--read", "**", "--write", "**"]);
     succeed(
@@ -68,15 +69,15 @@ fn cycle(kind: &Kind) -> PathBuf {
             .arg("--state")
             .arg(&state),
     );
-    let mut words =
+    let mut word_count =
         || client.call("tally.count", json!({"path": "plan"}))["structuredContent"]["words"].take();
-    wait_until("the component answers", || words() == 3);
+    wait_until("the component answers", || word_count() == 3);
 
     let source = project.join(kind.source);
     let whole = std::fs::read_to_string(&source).expect("the source");
     std::fs::write(&source, format!("{whole}\n{}\n", kind.broken)).expect("the source is written");
-    dev.wait_for("goes on; waiting for a change", 1);
-    assert_eq!(words(), 3, "what does not build changes nothing");
+    dev.wait_for("is still loaded; waiting for a change", 1);
+    assert_eq!(word_count(), 3, "what does not build changes nothing");
 
     let changed = whole
         .replacen(kind.counting.0, kind.counting.1, 1)
@@ -84,8 +85,8 @@ fn cycle(kind: &Kind) -> PathBuf {
     assert_ne!(changed, whole, "the edit changes something");
     std::fs::write(&source, changed).expect("the source is written");
     dev.wait_for("handed to the server", 2);
-    dev.wait_for("action `count` is described in other words", 1);
-    wait_until("the new version answers", || words() == 1003);
+    dev.wait_for("action `count` has a new description", 1);
+    wait_until("the new version answers", || word_count() == 1003);
 
     let reply = client.call("tally.add", json!({"path": "Plan", "line": "four"}));
     assert_eq!(
@@ -105,7 +106,7 @@ fn cycle(kind: &Kind) -> PathBuf {
 }
 
 #[test]
-fn a_domain_in_rust_from_nothing_to_a_swap() {
+fn rust_domain_from_template_to_hot_swap() {
     let project = cycle(&Kind {
         language: "rust",
         tests: &["cargo", "test", "--quiet"],
@@ -120,7 +121,7 @@ fn a_domain_in_rust_from_nothing_to_a_swap() {
 }
 
 #[test]
-fn a_domain_in_javascript_from_nothing_to_a_swap() {
+fn javascript_domain_from_template_to_hot_swap() {
     if !has_javascript() {
         return;
     }
@@ -134,7 +135,7 @@ fn a_domain_in_javascript_from_nothing_to_a_swap() {
 }
 
 #[test]
-fn a_domain_in_python_from_nothing_to_a_swap() {
+fn python_domain_from_template_to_hot_swap() {
     if python_environment().is_none() {
         return;
     }
@@ -147,7 +148,7 @@ fn a_domain_in_python_from_nothing_to_a_swap() {
     });
 }
 
-/// Without a server that runs, `dev` is one: a line that is typed is a call, and clients reach it over HTTP.
+/// Without a running server, `dev` starts one: typed lines are calls, and clients connect over HTTP.
 fn in_a_server_of_its_own(project: &Path) {
     let place = Place::new();
     place.write("Plan.md", "one two\n");

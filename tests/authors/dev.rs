@@ -1,4 +1,4 @@
-//! `notehost component dev` as a test drives it.
+//! Drives `notehost component dev` in tests.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,33 +10,33 @@ use serde_json::Value;
 
 use super::tools::author;
 
-/// Longer than a build and a compile take on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(15 * 60);
+/// More than a build and a compilation take on a busy machine; only a hang reaches it.
+const TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// `notehost component dev`, and everything it says.
+/// A running `notehost component dev`, with its output.
 pub(super) struct Dev {
     program: Child,
-    said: Arc<Mutex<Vec<String>>>,
+    output: Arc<Mutex<Vec<String>>>,
     answers: Option<BufReader<ChildStdout>>,
 }
 
 impl Dev {
-    /// Start it in a project's folder, with more words and variables.
-    pub(super) fn start(project: &Path, words: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
-        let mut command = author(env!("CARGO_BIN_EXE_notehost"), project);
+    /// Starts it in a project's folder, with more arguments and variables.
+    pub(super) fn start(project: &Path, arguments: &[&str], variables: &[(&str, PathBuf)]) -> Dev {
+        let mut command = author(crate::support::program(), project);
         let mut program = command
             .args(["component", "dev", "."])
-            .args(words)
+            .args(arguments)
             .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
-        let said = Arc::new(Mutex::new(Vec::new()));
+        let output = Arc::new(Mutex::new(Vec::new()));
         let (lines, heard) = (
             BufReader::new(program.stderr.take().expect("its stderr")),
-            said.clone(),
+            output.clone(),
         );
         std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
@@ -46,39 +46,39 @@ impl Dev {
         let answers = program.stdout.take().map(BufReader::new);
         Dev {
             program,
-            said,
+            output,
             answers,
         }
     }
 
-    /// Everything so far.
-    pub(super) fn said(&self) -> String {
-        self.said.lock().expect("no panic").join("\n")
+    /// The output so far.
+    pub(super) fn output(&self) -> String {
+        self.output.lock().expect("no panic").join("\n")
     }
 
-    /// Wait until it has said this so often.
+    /// Waits until the output contains this text this many times.
     #[track_caller]
     pub(super) fn wait_for(&self, words: &str, times: usize) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.said().matches(words).count() < times {
-            let said = self.said();
-            let has_failed = said.contains("error: ") && !words.contains("goes on") && times == 1;
+        let deadline = Instant::now() + TIMEOUT;
+        while self.output().matches(words).count() < times {
+            let output = self.output();
+            let has_failed = output.contains("error: ") && !words.contains("goes on") && times == 1;
             assert!(
                 !has_failed && Instant::now() < deadline,
-                "no `{words}`:\n{said}"
+                "no `{words}`:\n{output}"
             );
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Type a line, and read the answer.
+    /// Types a line and returns the reply.
     pub(super) fn call(&mut self, line: &str) -> Value {
         let input = self.program.stdin.as_mut().expect("its stdin");
         writeln!(input, "{line}").expect("it reads");
         let mut answer = String::new();
         let answers = self.answers.as_mut().expect("its stdout");
         answers.read_line(&mut answer).expect("it answers");
-        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}\n{}", self.said()))
+        serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{answer}\n{}", self.output()))
     }
 }
 

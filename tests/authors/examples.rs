@@ -1,4 +1,4 @@
-//! The examples in JavaScript and Python: built as their authors would, and called through the real host.
+//! The examples in JavaScript and Python: built as an author would, and called through the real host.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::tools::{author, bench, has_javascript, python_environment, succeed};
 use crate::support::place::{Place, call, component};
 use crate::support::repository;
 
-/// 2026-05-01 23:30 in UTC, when it is the day after in Berlin.
+/// 2026-05-01 23:30 UTC, which is already the next day in Berlin.
 const LATE: u64 = 1_777_678_200_000;
 
-/// A copy of an example with the contract beside it, as it lies in the repository.
+/// A copy of an example with the contract beside it, as in the repository.
 fn copy(language: &str) -> PathBuf {
     let top = bench(&format!("example-{language}"));
     for part in [format!("sdk/examples/{language}"), "wit".to_owned()] {
@@ -79,10 +79,11 @@ async fn code(host: &Host, name: &str, arguments: Value) -> &'static str {
         .await
         .expect_err("it is refused")
         .code
+        .as_str()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reading_in_javascript() {
+async fn javascript_example_reading_builds_and_runs() {
     if !has_javascript() {
         return;
     }
@@ -133,18 +134,18 @@ async fn reading_in_javascript() {
         String::from_utf8_lossy(&text),
         "---\ntags: [a]\nreading_minutes: 1\n---\nRead [[Other|this]] now, и это.\n"
     );
-    // What is seen first is not written.
-    let seen = answer(
+    // A previewed change is not written.
+    let preview = answer(
         &host,
         "reading.stamp",
         json!({"path": "喫茶店", "dry_run": true}),
     )
     .await;
     assert!(
-        seen["changes"][0]["diff"]
+        preview["changes"][0]["diff"]
             .as_str()
             .is_some_and(|diff| diff.contains("+reading_minutes")),
-        "{seen}"
+        "{preview}"
     );
     assert_eq!(
         place.read("喫茶店.md").expect("the note"),
@@ -153,7 +154,7 @@ async fn reading_in_javascript() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn agenda_in_python() {
+async fn python_example_agenda_builds_and_runs() {
     if python_environment().is_none() {
         return;
     }

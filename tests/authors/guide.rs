@@ -1,4 +1,4 @@
-//! The guide in `sdk/README.md`: every command of it, in order, as a new author would type it.
+//! The guide in `sdk/README.md`: runs every command in order, as a new author would.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::tools::{
 };
 use crate::support::repository;
 
-/// What was compiled for another test need not be compiled again.
+/// Reuses compiled code of the other tests.
 const PRELUDE: &str = r#"
 cd() {
     builtin cd "$@"
@@ -16,13 +16,13 @@ cd() {
 }
 "#;
 
-/// One fenced block: its language and its lines.
+/// A fenced code block: its language and its lines.
 struct Block {
     language: String,
     text: String,
 }
 
-/// The blocks of one section of the guide.
+/// The code blocks of one section of the guide.
 fn section(title: &str) -> Vec<Block> {
     let guide = std::fs::read_to_string(repository().join("sdk/README.md")).expect("the guide");
     let section = guide
@@ -44,8 +44,8 @@ fn section(title: &str) -> Vec<Block> {
     blocks
 }
 
-/// Follow a section from its first command to its last.
-fn follow(title: &str) {
+/// Runs a section from its first command to its last.
+fn run_section(title: &str) {
     let mut folder = bench(&format!("guide-{}", title.to_lowercase()));
     let state = folder.join("state-of-the-author");
     share_compiled_code(&state);
@@ -75,12 +75,12 @@ fn follow(title: &str) {
                 }
             }
             ("sh", commands) => folder = run(commands, &folder, &state),
-            (other, _) => panic!("a block of `{other}` that nobody runs"),
+            (other, _) => panic!("no runner for a block of `{other}`"),
         }
     }
 }
 
-/// Run commands in a folder; returns the folder that they ended in.
+/// Runs commands in a folder; returns the folder in which they ended.
 fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
     let place = state.with_extension("place");
     let script = format!("{PRELUDE}{commands}\npwd > \"$PLACE\"\n");
@@ -94,30 +94,31 @@ fn run(commands: &str, folder: &Path, state: &Path) -> PathBuf {
     PathBuf::from(std::fs::read_to_string(place).expect("a folder").trim())
 }
 
-/// Two compilers take minutes: `authors::cycle` takes the same steps at every change, and the nightly script the guide's.
-fn is_night() -> bool {
-    let is_night = std::env::var_os("NOTEHOST_GUIDES").is_some();
-    if !is_night {
+/// Two compilers take minutes. `authors::cycle` takes the same steps for every change; the nightly script runs the
+/// guide.
+fn is_nightly() -> bool {
+    let is_nightly = std::env::var_os("NOTEHOST_GUIDES").is_some();
+    if !is_nightly {
         eprintln!("skipped: `NOTEHOST_GUIDES` is not set");
     }
-    is_night
+    is_nightly
 }
 
 #[test]
-fn the_guide_works_in_rust() {
-    follow("Rust");
+fn guide_commands_work_in_rust() {
+    run_section("Rust");
 }
 
 #[test]
-fn the_guide_works_in_javascript() {
-    if is_night() && has_javascript() {
-        follow("JavaScript");
+fn guide_commands_work_in_javascript() {
+    if is_nightly() && has_javascript() {
+        run_section("JavaScript");
     }
 }
 
 #[test]
-fn the_guide_works_in_python() {
-    if is_night() && python_environment().is_some() {
-        follow("Python");
+fn guide_commands_work_in_python() {
+    if is_nightly() && python_environment().is_some() {
+        run_section("Python");
     }
 }

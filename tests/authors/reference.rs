@@ -1,4 +1,4 @@
-//! `sdk/docs/wit.md`: the contract as a page to read, made from `wit/`. `UPDATE=1` writes it anew.
+//! `sdk/docs/wit.md`: the contract as a page, generated from `wit/`. `UPDATE=1` regenerates it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use wit_parser::{
 use crate::support::repository;
 
 #[test]
-fn the_page_about_the_contract_is_what_the_contract_says() {
+fn contract_reference_page_is_up_to_date() {
     let file = repository().join("sdk/docs/wit.md");
     let mut page = String::from(
         "<!-- Made from `wit/` by tests/authors/reference.rs; UPDATE=1 writes it anew. -->\n\n# The contract, word by word\n",
@@ -35,7 +35,7 @@ fn the_page_about_the_contract_is_what_the_contract_says() {
     let known = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
         known == page,
-        "`sdk/docs/wit.md` is not what `wit/` says: UPDATE=1 writes it anew"
+        "`sdk/docs/wit.md` does not match `wit/`: run with UPDATE=1"
     );
 }
 
@@ -56,13 +56,13 @@ fn page_of(track: &Path) -> String {
                 .collect();
             names.join(", ")
         };
-        let (offered, asked) = (
+        let (offered, exported) = (
             names(&mut world.imports.values()),
             names(&mut world.exports.values()),
         );
         let _ = writeln!(
             page,
-            "The world `{}`: a component may import {offered}, and exports {asked}.\n",
+            "The world `{}`: a component may import {offered}, and exports {exported}.\n",
             world.name
         );
     }
@@ -102,7 +102,7 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             let fields = record.fields.iter();
             rows.extend(fields.map(|field| {
                 (
-                    format!("{}: {}", field.name, told(resolve, &field.ty)),
+                    format!("{}: {}", field.name, type_name(resolve, &field.ty)),
                     cell(&field.docs),
                 )
             }));
@@ -110,7 +110,9 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
         }
         TypeDefKind::Variant(variant) => {
             rows.extend(variant.cases.iter().map(|case| {
-                let inner = case.ty.map(|inner| format!("({})", told(resolve, &inner)));
+                let inner = case
+                    .ty
+                    .map(|inner| format!("({})", type_name(resolve, &inner)));
                 (
                     format!("{}{}", case.name, inner.unwrap_or_default()),
                     cell(&case.docs),
@@ -128,21 +130,18 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
             "enum"
         }
         TypeDefKind::Resource => "resource",
-        // A type of another interface, used here, is told there.
+        // A type that is used from another interface is documented there.
         TypeDefKind::Type(Type::Id(_)) => return,
         TypeDefKind::Type(same) => {
             let _ = write!(
                 page,
                 "**type `{name}`** is `{}`. {}",
-                told(resolve, same),
+                type_name(resolve, same),
                 prose(&found.docs)
             );
             return;
         }
-        other => panic!(
-            "`{name}` is a {}: teach this page to tell it",
-            other.as_str()
-        ),
+        other => panic!("`{name}` is a {}: add it to this generator", other.as_str()),
     };
     let _ = write!(page, "**{kind} `{name}`** {}", prose(&found.docs));
     if found.docs.is_empty() {
@@ -158,15 +157,15 @@ fn type_page(resolve: &Resolve, id: TypeId, page: &mut String) {
 }
 
 fn signature(resolve: &Resolve, function: &Function) -> String {
-    // A method gets what it belongs to as its first parameter.
+    // The first parameter of a method is its resource.
     let is_method = matches!(function.kind, FunctionKind::Method(_));
     let parameters = function.params.iter().skip(usize::from(is_method));
     let parameters: Vec<String> = parameters
-        .map(|parameter| format!("{}: {}", parameter.name, told(resolve, &parameter.ty)))
+        .map(|parameter| format!("{}: {}", parameter.name, type_name(resolve, &parameter.ty)))
         .collect();
     let result = function
         .result
-        .map(|result| format!(" -> {}", told(resolve, &result)));
+        .map(|result| format!(" -> {}", type_name(resolve, &result)));
     format!(
         "{}({}){}",
         function.item_name(),
@@ -175,7 +174,7 @@ fn signature(resolve: &Resolve, function: &Function) -> String {
     )
 }
 
-fn told(resolve: &Resolve, kind: &Type) -> String {
+fn type_name(resolve: &Resolve, kind: &Type) -> String {
     let Type::Id(id) = kind else {
         return format!("{kind:?}").to_lowercase();
     };
@@ -183,19 +182,20 @@ fn told(resolve: &Resolve, kind: &Type) -> String {
     if let Some(name) = &found.name {
         return name.clone();
     }
-    let part =
-        |inner: &Option<Type>| inner.map_or_else(|| "_".to_owned(), |inner| told(resolve, &inner));
+    let part = |inner: &Option<Type>| {
+        inner.map_or_else(|| "_".to_owned(), |inner| type_name(resolve, &inner))
+    };
     match &found.kind {
-        TypeDefKind::Option(inner) => format!("option<{}>", told(resolve, inner)),
-        TypeDefKind::List(inner) => format!("list<{}>", told(resolve, inner)),
+        TypeDefKind::Option(inner) => format!("option<{}>", type_name(resolve, inner)),
+        TypeDefKind::List(inner) => format!("list<{}>", type_name(resolve, inner)),
         TypeDefKind::Result(result) => {
             format!("result<{}, {}>", part(&result.ok), part(&result.err))
         }
         TypeDefKind::Handle(Handle::Borrow(of)) => {
-            format!("borrow<{}>", told(resolve, &Type::Id(*of)))
+            format!("borrow<{}>", type_name(resolve, &Type::Id(*of)))
         }
-        TypeDefKind::Handle(Handle::Own(of)) => told(resolve, &Type::Id(*of)),
-        other => panic!("a nameless {}: teach this page to tell it", other.as_str()),
+        TypeDefKind::Handle(Handle::Own(of)) => type_name(resolve, &Type::Id(*of)),
+        other => panic!("an anonymous {}: add it to this generator", other.as_str()),
     }
 }
 
@@ -206,7 +206,7 @@ fn prose(docs: &Docs) -> String {
         .unwrap_or_default()
 }
 
-/// Docs for a cell of a table: on one line.
+/// Docs for a table cell, on one line.
 fn cell(docs: &Docs) -> String {
     let text = docs.contents.as_deref().unwrap_or_default();
     text.split_whitespace()

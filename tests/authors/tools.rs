@@ -1,4 +1,4 @@
-//! What turns JavaScript and Python into components, fetched once per run into `target/authors`.
+//! The tools that build JavaScript and Python components, fetched once per run into `target/authors`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::support::repository;
 
-/// Where projects of the tests lie: packages of node are found from here upwards.
+/// The folder of the tests' projects; node finds packages from here upwards.
 pub(super) fn workshop() -> PathBuf {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = temporary
@@ -18,7 +18,7 @@ pub(super) fn workshop() -> PathBuf {
     folder
 }
 
-/// A folder of the workshop that is new.
+/// A new folder of the workshop.
 pub(super) fn bench(name: &str) -> PathBuf {
     let folder = workshop().join(name);
     let _ = std::fs::remove_dir_all(&folder);
@@ -26,13 +26,13 @@ pub(super) fn bench(name: &str) -> PathBuf {
     folder
 }
 
-/// Whether JavaScript can be built here; if not it is said, once.
+/// Whether JavaScript can be built here; if not, prints why once.
 pub(super) fn has_javascript() -> bool {
     static READY: OnceLock<bool> = OnceLock::new();
     *READY.get_or_init(|| ready("javascript", javascript()))
 }
 
-/// The virtual environment with componentize-py, if Python can be built here; if not it is said, once.
+/// The virtual environment with componentize-py if Python can be built here; if not, prints why once.
 pub(super) fn python_environment() -> Option<PathBuf> {
     static READY: OnceLock<bool> = OnceLock::new();
     let folder = workshop().join("venv");
@@ -47,7 +47,7 @@ fn ready(language: &str, fetched: Result<(), &str>) -> bool {
     };
     let is_required = std::env::var_os("NOTEHOST_REQUIRE_NODE").is_some_and(|value| value == "1");
     assert!(!is_required, "{missing}");
-    // Not with `eprintln!`, which nobody sees of a test that passes.
+    // Not `eprintln!`, whose output is hidden for passing tests.
     let _ = writeln!(std::io::stderr(), "skipped: {language}: {missing}");
     false
 }
@@ -56,10 +56,10 @@ fn javascript() -> Result<(), &'static str> {
     let example = repository().join("sdk/examples/javascript");
     let mut fresh = true;
     for file in ["package.json", "package-lock.json"] {
-        let (wanted, there) = (example.join(file), workshop().join(file));
-        let wanted = std::fs::read(wanted).expect("a file of the example");
-        fresh &= std::fs::read(&there).is_ok_and(|known| known == wanted);
-        std::fs::write(there, wanted).expect("a copy");
+        let (source, there) = (example.join(file), workshop().join(file));
+        let source = std::fs::read(source).expect("a file of the example");
+        fresh &= std::fs::read(&there).is_ok_and(|known| known == source);
+        std::fs::write(there, source).expect("a copy");
     }
     if fresh && workshop().join("node_modules/.package-lock.json").exists() {
         return Ok(());
@@ -67,7 +67,7 @@ fn javascript() -> Result<(), &'static str> {
     if !succeeds(Command::new("npm").arg("--version")) {
         return Err("npm is not installed");
     }
-    // Not `npm ci`: it does not bear that some packages exist only for some platforms.
+    // Not `npm ci`, which fails for packages that exist only for some platforms.
     let mut install = Command::new("npm");
     install.args(["install", "--no-save", "--no-audit", "--no-fund"]);
     match succeeds(install.current_dir(workshop())) {
@@ -78,9 +78,9 @@ fn javascript() -> Result<(), &'static str> {
 
 fn python(folder: &Path) -> Result<(), &'static str> {
     let requirements = repository().join("sdk/examples/python/requirements.txt");
-    let wanted = std::fs::read(&requirements).expect("a file of the example");
+    let expected = std::fs::read(&requirements).expect("a file of the example");
     let mark = folder.join("installed");
-    if std::fs::read(&mark).is_ok_and(|known| known == wanted) {
+    if std::fs::read(&mark).is_ok_and(|known| known == expected) {
         return Ok(());
     }
     if !succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder)) {
@@ -93,7 +93,7 @@ fn python(folder: &Path) -> Result<(), &'static str> {
     if !succeeds(&mut install) {
         return Err("pip cannot install componentize-py");
     }
-    std::fs::write(mark, wanted).expect("a mark");
+    std::fs::write(mark, expected).expect("a mark");
     Ok(())
 }
 
@@ -102,9 +102,9 @@ fn succeeds(command: &mut Command) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// A command with what authors have: the program, the compilers, and packages that were fetched already.
+/// A command in an author's environment: the program, the compilers, and packages that are already fetched.
 pub(super) fn author(program: &str, folder: &Path) -> Command {
-    let own = Path::new(env!("CARGO_BIN_EXE_notehost"));
+    let own = Path::new(crate::support::program());
     let mut paths = vec![own.parent().expect("a folder").to_owned()];
     paths.extend(std::env::split_paths(
         &std::env::var_os("PATH").unwrap_or_default(),
@@ -112,7 +112,7 @@ pub(super) fn author(program: &str, folder: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         let text = name.to_string_lossy();
-        // What cargo sets for the build of the tests is not there for an author.
+        // Variables that cargo sets for this test build do not exist for an author.
         let of_cargo = text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_");
         let of_build =
             ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_TARGET_DIR"].contains(&&*text);
@@ -124,7 +124,7 @@ pub(super) fn author(program: &str, folder: &Path) -> Command {
         .current_dir(folder)
         .env("PATH", std::env::join_paths(paths).expect("paths"))
         .env("CARGO_TARGET_DIR", workshop().join("target"))
-        // Nothing of the settings and the state of whoever runs the tests.
+        // Ignores the settings and the state of the user who runs the tests.
         .env("XDG_CONFIG_HOME", workshop().join("config"))
         .env("XDG_STATE_HOME", workshop().join("state"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -140,18 +140,18 @@ fn python_environment_if_made() -> Option<PathBuf> {
     folder.join("installed").exists().then_some(folder)
 }
 
-/// Run a command to its end; it has to succeed. Returns what it said on both streams.
+/// Runs a command that must succeed. Returns its stdout and stderr.
 #[track_caller]
 pub(super) fn succeed(command: &mut Command) -> String {
-    let ended = command
+    let result = command
         .output()
         .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let told = String::from_utf8_lossy(&ended.stdout) + String::from_utf8_lossy(&ended.stderr);
-    assert!(ended.status.success(), "{command:?}:\n{told}");
-    told.into_owned()
+    let text = String::from_utf8_lossy(&result.stdout) + String::from_utf8_lossy(&result.stderr);
+    assert!(result.status.success(), "{command:?}:\n{text}");
+    text.into_owned()
 }
 
-/// A state folder that uses the compiled code of the other tests.
+/// A state folder that reuses the compiled code of the other tests.
 pub(super) fn share_compiled_code(state: &Path) {
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
     std::fs::create_dir_all(&shared).expect("the shared folder");

@@ -1,14 +1,14 @@
-//! Shells that complete our command lines, asked as a person asks them: with a key. A shell that is not installed is
-//! passed over, unless `NOTEHOST_REQUIRE_SHELLS=1`.
+//! Shell completion of command lines, triggered by a key press. A shell that is not installed is skipped, unless
+//! `NOTEHOST_REQUIRE_SHELLS=1`.
 
 use std::path::Path;
 use std::process::Command;
 
 use notehost::vault::Tier;
 
-use super::{Desk, at_a_terminal, run, skip};
+use super::{Workspace, at_a_terminal, run, skip};
 
-/// The shells, with what makes each ready at a terminal.
+/// The shells.
 const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
 
 fn is_installed(shell: &str) -> bool {
@@ -22,22 +22,24 @@ fn is_installed(shell: &str) -> bool {
     found
 }
 
-/// A shell in a clean home, with our program on its path.
-fn shell(desk: &Desk, shell: &str, words: &[&str]) -> Command {
+/// A shell with a clean home folder and the program on its path.
+fn shell(workspace: &Workspace, shell: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(shell);
-    desk.cleanly(&mut command);
-    let program = Path::new(env!("CARGO_BIN_EXE_notehost"));
+    workspace.cleanly(&mut command);
+    let program = Path::new(crate::support::program());
     let folder = program.parent().expect("a folder").to_string_lossy();
     let path = std::env::var("PATH").unwrap_or_default();
-    command.env("PATH", format!("{folder}:{path}")).args(words);
+    command
+        .env("PATH", format!("{folder}:{path}"))
+        .args(arguments);
     command
 }
 
-/// What may follow a line, as a shell's own function tells it: without the spaces that end words.
-fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
+/// The candidates for a line, as reported by the shell's completion function, without trailing spaces.
+fn completions(workspace: &Workspace, name: &str, line: &str) -> Vec<String> {
     let command = match name {
         "bash" => shell(
-            desk,
+            workspace,
             "bash",
             &[
                 "--norc",
@@ -50,7 +52,7 @@ fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
             ],
         ),
         "zsh" => shell(
-            desk,
+            workspace,
             "zsh",
             &[
                 "-f",
@@ -67,7 +69,7 @@ fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
             ],
         ),
         "fish" => shell(
-            desk,
+            workspace,
             "fish",
             &[
                 "--no-config",
@@ -79,9 +81,9 @@ fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
         other => panic!("no shell {other}"),
     };
     let mut command = command;
-    let ended = run(&mut command, "");
-    assert_eq!(ended.errors, "", "{name}: {line}: {ended:#?}");
-    let values = ended.output.lines().map(|line| {
+    let result = run(&mut command, "");
+    assert_eq!(result.errors, "", "{name}: {line}: {result:#?}");
+    let values = result.output.lines().map(|line| {
         let value = line.split('\t').next().unwrap_or_default();
         value.trim_end().to_owned()
     });
@@ -89,132 +91,150 @@ fn follows(desk: &Desk, name: &str, line: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_follows(desk: &Desk, shell: &str, line: &str, expected: &[&str]) {
-    let mut found = follows(desk, shell, line);
+fn assert_completions(workspace: &Workspace, shell: &str, line: &str, expected: &[&str]) {
+    let mut found = completions(workspace, shell, line);
     found.sort();
     assert_eq!(found, expected, "{shell}: {line}");
 }
 
 #[test]
-fn commands_domains_actions_and_values_follow() {
-    let desk = Desk::new();
-    let vault = desk.vault();
+fn commands_domains_actions_and_values_are_completed() {
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
-        assert_follows(&desk, shell, "notehost prof", &["profile"]);
-        assert_follows(&desk, shell, "notehost docum", &["document"]);
-        assert_follows(&desk, shell, "notehost profile re", &["remove"]);
-        assert_follows(&desk, shell, "notehost call docum", &["document"]);
-        assert_follows(
-            &desk,
+        assert_completions(&workspace, shell, "notehost prof", &["profile"]);
+        assert_completions(&workspace, shell, "notehost docum", &["document"]);
+        assert_completions(&workspace, shell, "notehost profile re", &["remove"]);
+        assert_completions(&workspace, shell, "notehost call docum", &["document"]);
+        assert_completions(
+            &workspace,
             shell,
             "notehost call document read_s",
             &["read_section"],
         );
-        assert_follows(&desk, shell, "notehost document read_s", &["read_section"]);
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
+            shell,
+            "notehost document read_s",
+            &["read_section"],
+        );
+        assert_completions(
+            &workspace,
             shell,
             "notehost help document read_s",
             &["read_section"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost call document read --pat",
             &["--path"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost call document read --json-",
             &["--json-output"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost call document list --format ",
             &["concise", "detailed"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost serve --surface f",
             &["finder", "flat"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost call document list --allow r",
             &["r", "rw", "rwd"],
         );
-        assert_follows(
-            &desk,
+        assert_completions(
+            &workspace,
             shell,
             "notehost connect claude-",
             &["claude-code", "claude-desktop"],
         );
         let line = format!("notehost serve {}", &vault[..vault.len() - 1]);
-        assert_follows(&desk, shell, &line, &[&format!("{vault}/")]);
-        // A field that was given is not offered again, a list is.
-        let given = follows(&desk, shell, "notehost call document read --path x --");
-        assert!(!given.contains(&"--path".to_owned()), "{shell}: {given:?}");
-        let given = follows(&desk, shell, "notehost call document remove --paths x --pa");
-        assert_eq!(given, ["--paths"], "{shell}");
-        // What is hidden, or not there, does not follow.
-        assert_follows(&desk, shell, "notehost complet", &["completions"]);
-        assert_follows(&desk, shell, "notehost nothing at all ", &[]);
+        assert_completions(&workspace, shell, &line, &[&format!("{vault}/")]);
+        // A flag that was given is not offered again, unless it takes a list.
+        let candidates = completions(&workspace, shell, "notehost call document read --path x --");
+        assert!(
+            !candidates.contains(&"--path".to_owned()),
+            "{shell}: {candidates:?}"
+        );
+        let candidates = completions(
+            &workspace,
+            shell,
+            "notehost call document remove --paths x --pa",
+        );
+        assert_eq!(candidates, ["--paths"], "{shell}");
+        // Hidden and unknown commands are not offered.
+        assert_completions(&workspace, shell, "notehost complet", &["completions"]);
+        assert_completions(&workspace, shell, "notehost nothing at all ", &[]);
     }
 }
 
 #[test]
-fn notes_follow_as_far_as_a_call_could_see_them() {
-    let desk = Desk::new();
-    let mut settings = desk.place.settings();
+fn only_visible_notes_are_completed() {
+    let workspace = Workspace::new();
+    let mut settings = workspace.place.settings();
     settings
         .permissions
         .notebooks
         .insert("Diary".into(), Tier::None);
-    let config = desk.place.config_file(&settings);
-    let vault = desk.vault();
+    let config = workspace.place.config_file(&settings);
+    let vault = workspace.vault();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
         let read = format!("notehost call document read --vault {vault} --path ");
-        assert_follows(&desk, shell, &read, &["Diary/", "Top.md", "Work/"]);
-        assert_follows(&desk, shell, &format!("{read}Work/P"), &["Work/Plan.md"]);
-        assert_follows(
-            &desk,
+        assert_completions(&workspace, shell, &read, &["Diary/", "Top.md", "Work/"]);
+        assert_completions(
+            &workspace,
+            shell,
+            &format!("{read}Work/P"),
+            &["Work/Plan.md"],
+        );
+        assert_completions(
+            &workspace,
             shell,
             &format!("{read}Work/Sub/"),
             &["Work/Sub/Deep.md"],
         );
-        assert_follows(&desk, shell, &format!("{read}.ob"), &[]);
-        assert_follows(&desk, shell, &format!("{read}.obsidian/"), &[]);
-        assert_follows(&desk, shell, &format!("{read}../"), &[]);
+        assert_completions(&workspace, shell, &format!("{read}.ob"), &[]);
+        assert_completions(&workspace, shell, &format!("{read}.obsidian/"), &[]);
+        assert_completions(&workspace, shell, &format!("{read}../"), &[]);
         let folder = format!("notehost call database add_rows --vault {vault} --folder ");
-        assert_follows(&desk, shell, &folder, &["Diary/", "Work/"]);
+        assert_completions(&workspace, shell, &folder, &["Diary/", "Work/"]);
         let notebook = format!("notehost notebook get --vault {vault} --notebook ");
-        assert_follows(&desk, shell, &notebook, &["Diary", "Work"]);
-        // A notebook that nobody may see has no name.
+        assert_completions(&workspace, shell, &notebook, &["Diary", "Work"]);
+        // A notebook that is hidden from the caller is not offered.
         let config = config.to_string_lossy();
         let read = format!("notehost call document read --config {config} --path ");
-        assert_follows(&desk, shell, &read, &["Top.md", "Work/"]);
-        assert_follows(&desk, shell, &format!("{read}Diary/"), &[]);
+        assert_completions(&workspace, shell, &read, &["Top.md", "Work/"]);
+        assert_completions(&workspace, shell, &format!("{read}Diary/"), &[]);
     }
 }
 
 #[test]
-fn profiles_follow() {
-    let desk = Desk::new();
-    desk.run(&["profile", "add", "team", "https://notes.example"])
-        .well();
+fn profiles_are_completed() {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["profile", "add", "team", "https://notes.example"])
+        .expect_success();
     for shell in SHELLS.into_iter().filter(|shell| is_installed(shell)) {
-        assert_follows(&desk, shell, "notehost profile use ", &["team"]);
-        assert_follows(&desk, shell, "notehost call --profile t", &["team"]);
+        assert_completions(&workspace, shell, "notehost profile use ", &["team"]);
+        assert_completions(&workspace, shell, "notehost call --profile t", &["team"]);
     }
 }
 
-/// What a shell at a terminal makes of a line when the key for completion is pressed.
-fn completed(desk: &Desk, name: &str, line: &str) -> String {
-    let home = desk.home();
+/// The line after the completion key is pressed in a shell at a terminal.
+fn completed(workspace: &Workspace, name: &str, line: &str) -> String {
+    let home = workspace.home();
     let write = |file: &str, text: &str| std::fs::write(home.join(file), text).expect("a file");
     let mut command = match name {
         "bash" => {
@@ -222,34 +242,34 @@ fn completed(desk: &Desk, name: &str, line: &str) -> String {
                 ".bashrc",
                 "PS1='READY> '\nsource <(notehost completions bash)\n",
             );
-            shell(desk, "bash", &["-i"])
+            shell(workspace, "bash", &["-i"])
         }
         "zsh" => {
             write(
                 ".zshrc",
                 "PS1='READY> '\nautoload -U compinit\ncompinit -u -D\nsource <(notehost completions zsh)\n",
             );
-            shell(desk, "zsh", &["-i"])
+            shell(workspace, "zsh", &["-i"])
         }
         other => panic!("no terminal for {other}"),
     };
     command.env("ZDOTDIR", &home).env("TERM", "dumb");
-    // What was completed is printed instead of run.
+    // The completed line is printed instead of run.
     let types = format!("{line}\t\x01echo \"<\" \x05 \">\"\nexit\n");
     let (_, shown) = at_a_terminal(&mut command, "READY> ", &types);
     shown
 }
 
 #[test]
-fn a_key_completes_names_with_spaces() {
-    let desk = Desk::new();
-    let vault = desk.vault();
+fn tab_key_completes_names_with_spaces() {
+    let workspace = Workspace::new();
+    let vault = workspace.vault();
     for shell in ["bash", "zsh"]
         .into_iter()
         .filter(|shell| is_installed(shell))
     {
         let line = format!("notehost document read --vault {vault} --path Work/My");
-        let shown = completed(&desk, shell, &line);
+        let shown = completed(&workspace, shell, &line);
         let expected =
             format!("< notehost document read --vault {vault} --path Work/My list (1).md >");
         let shown = shown.replace("\r\n", "\n");
@@ -261,7 +281,7 @@ fn a_key_completes_names_with_spaces() {
             ("--path 'Work/My l", "--path Work/My list (1).md"),
         ] {
             let line = format!("notehost document read --vault {vault} {typed}");
-            let shown = completed(&desk, "bash", &line).replace("\r\n", "\n");
+            let shown = completed(&workspace, "bash", &line).replace("\r\n", "\n");
             assert!(
                 shown.contains(&format!("{completed_to} >")),
                 "{typed}: {shown}"

@@ -1,5 +1,5 @@
-//! What people download: the bundle for desktop clients, the registry's entry, the man pages. Judged by npm's `mcpb` and by
-//! the registry's own schema where they can be had; `NOTEHOST_REQUIRE_NODE=1` and `NOTEHOST_REQUIRE_PIP=1` ask for them.
+//! The release files: the bundle for desktop clients, the registry entry, the man pages. Validated with npm's `mcpb`
+//! and the registry's schema if available; `NOTEHOST_REQUIRE_NODE=1` and `NOTEHOST_REQUIRE_PIP=1` make them mandatory.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -7,19 +7,19 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Desk, run, skip};
+use super::{Workspace, run, skip};
 use crate::support::repository;
 
 const MCPB: &str = "@anthropic-ai/mcpb@2.1.2";
-/// A linter that carries the registry's schemas.
+/// A linter that contains the registry's schemas.
 const SCHEMAS: &str = "skillsaw==0.22.0";
 
-/// Make the package; the folder that it is in.
-fn package(desk: &Desk) -> PathBuf {
-    let folder = desk.home().join("package");
+/// Builds the package; returns its folder.
+fn package(workspace: &Workspace) -> PathBuf {
+    let folder = workspace.home().join("package");
     let mut command = Command::new(repository().join(".ci/package"));
-    desk.cleanly(&mut command);
-    // The program that the tests have is large; here nobody downloads it.
+    workspace.cleanly(&mut command);
+    // The program of the tests is large, and nobody downloads it: compress quickly.
     command
         .args(["--level", "1", "--name", "io.github.someone/notehost"])
         .args([
@@ -27,10 +27,10 @@ fn package(desk: &Desk) -> PathBuf {
             "https://downloads.example/notehost/",
             "--binary",
         ])
-        .arg(env!("CARGO_BIN_EXE_notehost"))
+        .arg(crate::support::program())
         .arg("--out")
         .arg(&folder);
-    run(&mut command, "").well();
+    run(&mut command, "").expect_success();
     folder
 }
 
@@ -48,12 +48,12 @@ fn bundle(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn the_bundle_and_the_registry_entry_are_valid() {
+fn bundle_and_registry_entry_are_valid() {
     if Command::new("python3").arg("--version").output().is_err() {
         return skip("python3 is not installed", "NOTEHOST_REQUIRE_PIP");
     }
-    let desk = Desk::new();
-    let folder = package(&desk);
+    let workspace = Workspace::new();
+    let folder = package(&workspace);
     let packed = bundle(&folder);
     let mut zip =
         zip::ZipArchive::new(std::fs::File::open(&packed).expect("the bundle")).expect("a zip");
@@ -68,7 +68,7 @@ fn the_bundle_and_the_registry_entry_are_valid() {
     assert_eq!(program.unix_mode().map(|mode| mode & 0o777), Some(0o755));
     assert_eq!(
         program.size(),
-        std::fs::metadata(env!("CARGO_BIN_EXE_notehost"))
+        std::fs::metadata(crate::support::program())
             .expect("it")
             .len()
     );
@@ -100,8 +100,8 @@ fn the_bundle_and_the_registry_entry_are_valid() {
     ] {
         assert!(folder.join(file).exists(), "{file}");
     }
-    judged_by_mcpb(&desk, &text);
-    judged_by_schema(&desk, &entry);
+    validate_with_mcpb(&workspace, &text);
+    validate_with_schema(&workspace, &entry);
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -110,30 +110,30 @@ fn sha256(bytes: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// npm's own tool says whether the manifest is one.
-fn judged_by_mcpb(desk: &Desk, manifest: &str) {
-    let file = desk.home().join("manifest.json");
+/// Validates the manifest with npm's `mcpb`.
+fn validate_with_mcpb(workspace: &Workspace, manifest: &str) {
+    let file = workspace.home().join("manifest.json");
     std::fs::write(&file, manifest).expect("a file");
-    let judge = |words: &[&str]| {
+    let validate = |arguments: &[&str]| {
         let mut command = Command::new("npx");
         command.args(["--yes", &format!("--package={MCPB}"), "--", "mcpb"]);
-        command.args(words).output()
+        command.args(arguments).output()
     };
-    match judge(&["--version"]) {
-        Ok(ended) if ended.status.success() => {}
+    match validate(&["--version"]) {
+        Ok(result) if result.status.success() => {}
         _ => return skip("npm cannot install mcpb", "NOTEHOST_REQUIRE_NODE"),
     }
-    let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
-    assert!(ended.status.success(), "{ended:?}");
-    // A judge that takes everything is none.
+    let result = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
+    assert!(result.status.success(), "{result:?}");
+    // A validator that accepts everything would be useless.
     std::fs::write(&file, manifest.replace("\"binary\"", "\"magic\"")).expect("a file");
-    let ended = judge(&["validate", &file.to_string_lossy()]).expect("it runs");
-    assert!(!ended.status.success(), "{ended:?}");
+    let result = validate(&["validate", &file.to_string_lossy()]).expect("it runs");
+    assert!(!result.status.success(), "{result:?}");
 }
 
-/// The registry's schema, as a Python package carries it, says whether the entry is one.
-fn judged_by_schema(desk: &Desk, entry: &Value) {
-    let folder = desk.home().join("schemas");
+/// Validates the registry entry with the registry's schema from a Python package.
+fn validate_with_schema(workspace: &Workspace, entry: &Value) {
+    let folder = workspace.home().join("schemas");
     let fetched = Command::new("python3")
         .args([
             "-m",
@@ -146,7 +146,7 @@ fn judged_by_schema(desk: &Desk, entry: &Value) {
         ])
         .arg(&folder)
         .output();
-    if !fetched.is_ok_and(|ended| ended.status.success()) {
+    if !fetched.is_ok_and(|result| result.status.success()) {
         return skip(
             "pip cannot fetch the registry's schemas",
             "NOTEHOST_REQUIRE_PIP",
@@ -185,9 +185,9 @@ fn judged_by_schema(desk: &Desk, entry: &Value) {
 }
 
 #[test]
-fn the_manual_is_a_manual() {
-    let desk = Desk::new();
-    let page = desk.run(&["man"]).well().output;
+fn man_pages_are_valid() {
+    let workspace = Workspace::new();
+    let page = workspace.run(&["man"]).expect_success().output;
     assert!(
         page.contains(".TH notehost 1") && page.contains("SYNOPSIS"),
         "{page}"
@@ -196,9 +196,10 @@ fn the_manual_is_a_manual() {
         page.contains("connect") && !page.contains("notehost\\-complete(1)"),
         "{page}"
     );
-    let folder = desk.home().join("man");
-    desk.run(&["man", "--dir", &folder.to_string_lossy()])
-        .well();
+    let folder = workspace.home().join("man");
+    workspace
+        .run(&["man", "--dir", &folder.to_string_lossy()])
+        .expect_success();
     if Command::new("groff").arg("--version").output().is_err() {
         return skip("groff is not installed", "NOTEHOST_REQUIRE_SHELLS");
     }
@@ -208,8 +209,8 @@ fn the_manual_is_a_manual() {
         command
             .args(["-K", "utf8", "-man", "-ww", "-Tutf8", "-z"])
             .arg(&page);
-        let ended = run(&mut command, "").well();
-        assert_eq!(ended.errors, "", "{}", page.display());
+        let result = run(&mut command, "").expect_success();
+        assert_eq!(result.errors, "", "{}", page.display());
     }
     assert!(folder.join("notehost-profile-add.1").exists());
 }

@@ -1,14 +1,14 @@
-//! Servers by a name of one's own, and tokens that nobody else can read.
+//! Profiles: named servers, and tokens that only the owner can read.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{Desk, PLAN, run};
+use super::{PLAN, Workspace, run};
 
-fn file(desk: &Desk) -> PathBuf {
-    desk.home().join(".config/notehost/profiles.toml")
+fn file(workspace: &Workspace) -> PathBuf {
+    workspace.home().join(".config/notehost/profiles.toml")
 }
 
 fn mode(path: &std::path::Path) -> u32 {
@@ -17,26 +17,33 @@ fn mode(path: &std::path::Path) -> u32 {
 }
 
 #[test]
-fn a_profile_is_added_used_listed_and_removed() {
-    let desk = Desk::new();
-    let token = desk.token("laptop", "read");
-    let server = desk.serve(|_| {});
+fn profile_can_be_added_used_listed_and_removed() {
+    let workspace = Workspace::new();
+    let token = workspace.token("laptop", "read");
+    let server = workspace.serve(|_| {});
     let url = server.url();
     let read = ["call", "document", "read", "--path", "Work/Plan"];
-    desk.run(&read).failed(2, "no vault is named");
+    workspace
+        .run(&read)
+        .expect_failure(2, "no vault is specified");
 
     let add = ["profile", "add", "team", &url, "--token", "-"];
-    desk.run_with(&add, &format!("{token}\n")).well();
-    desk.run(&["profile", "add", "spare", "https://notes.example"])
-        .well();
-    desk.run_with(&add, "other\n").failed(1, "already");
-    // Nobody but its owner can read it, and nobody is shown the token.
-    let text = std::fs::read_to_string(file(&desk)).expect("the profiles");
+    workspace
+        .run_with(&add, &format!("{token}\n"))
+        .expect_success();
+    workspace
+        .run(&["profile", "add", "spare", "https://notes.example"])
+        .expect_success();
+    workspace
+        .run_with(&add, "other\n")
+        .expect_failure(1, "already");
+    // Only the owner can read the file, and the token is never printed.
+    let text = std::fs::read_to_string(file(&workspace)).expect("the profiles");
     assert!(text.contains(&token), "{text}");
-    assert_eq!(mode(&file(&desk)), 0o600);
-    let folder = file(&desk);
+    assert_eq!(mode(&file(&workspace)), 0o600);
+    let folder = file(&workspace);
     assert_eq!(mode(folder.parent().expect("a folder")), 0o700);
-    let listed = desk.run(&["profile", "list"]).well();
+    let listed = workspace.run(&["profile", "list"]).expect_success();
     assert!(!listed.output.contains(&token), "{listed:#?}");
     assert_eq!(
         listed.json()["items"],
@@ -47,82 +54,111 @@ fn a_profile_is_added_used_listed_and_removed() {
     );
 
     let named = [&read[..], &["--profile", "team"]].concat();
-    assert_eq!(desk.run(&named).well().json()["content"], PLAN);
-    desk.run(&[&read[..], &["--profile", "taem"]].concat())
-        .failed(1, "did you mean `team`?");
-    desk.run(&["profile", "use", "taem"])
-        .failed(1, "did you mean `team`?");
-    desk.run(&["profile", "use", "team"]).well();
-    assert_eq!(desk.run(&read).well().json()["content"], PLAN);
     assert_eq!(
-        desk.run(&["profile", "list"]).json()["items"][1]["in_use"],
+        workspace.run(&named).expect_success().json()["content"],
+        PLAN
+    );
+    workspace
+        .run(&[&read[..], &["--profile", "taem"]].concat())
+        .expect_failure(1, "did you mean `team`?");
+    workspace
+        .run(&["profile", "use", "taem"])
+        .expect_failure(1, "did you mean `team`?");
+    workspace.run(&["profile", "use", "team"]).expect_success();
+    assert_eq!(
+        workspace.run(&read).expect_success().json()["content"],
+        PLAN
+    );
+    assert_eq!(
+        workspace.run(&["profile", "list"]).json()["items"][1]["in_use"],
         true
     );
-    // What names a vault of this machine wins.
-    let outside = desk.place.outside().join("empty");
+    // Flags that name a local vault take precedence.
+    let outside = workspace.place.outside().join("empty");
     std::fs::create_dir(&outside).expect("a folder");
     let outside = outside.to_string_lossy();
     let here = [&read[..], &["--vault", &outside]].concat();
-    desk.run(&here).failed(1, "Work/Plan");
+    workspace.run(&here).expect_failure(1, "Work/Plan");
 
-    desk.run(&["profile", "remove", "team"]).well();
-    let text = std::fs::read_to_string(file(&desk)).expect("the profiles");
+    workspace
+        .run(&["profile", "remove", "team"])
+        .expect_success();
+    let text = std::fs::read_to_string(file(&workspace)).expect("the profiles");
     assert!(!text.contains(&token) && !text.contains("use ="), "{text}");
-    desk.run(&read).failed(2, "no vault is named");
-    desk.run(&["profile", "remove", "team"])
-        .failed(1, "no profile `team`");
-    assert_eq!(mode(&file(&desk)), 0o600);
+    workspace
+        .run(&read)
+        .expect_failure(2, "no vault is specified");
+    workspace
+        .run(&["profile", "remove", "team"])
+        .expect_failure(1, "unknown profile `team`");
+    assert_eq!(mode(&file(&workspace)), 0o600);
 }
 
 #[test]
-fn without_a_name_calls_come_home() {
-    let desk = Desk::new();
-    desk.run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
-        .well();
-    desk.run(&["profile", "use"]).well();
-    desk.run(&["call", "document", "list"])
-        .failed(2, "no vault is named");
+fn calls_are_local_without_a_profile() {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
+        .expect_success();
+    workspace.run(&["profile", "use"]).expect_success();
+    workspace
+        .run(&["call", "document", "list"])
+        .expect_failure(2, "no vault is specified");
 }
 
 #[test]
-fn a_variable_wins_over_the_profile_in_use() {
-    let desk = Desk::new();
-    desk.run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
-        .well();
-    let server = desk.serve(|_| {});
+fn environment_variable_overrides_the_active_profile() {
+    let workspace = Workspace::new();
+    workspace
+        .run(&["profile", "add", "far", "http://192.0.2.1:1", "--use"])
+        .expect_success();
+    let server = workspace.serve(|_| {});
     let read = ["document", "read", "--path", "Work/Plan"];
-    let mut command = desk.program(&read);
+    let mut command = workspace.program(&read);
     command.env("NOTEHOST_SERVER", server.url());
-    assert_eq!(run(&mut command, "").well().json()["content"], PLAN);
-    desk.run(&["profile", "add", "near", &server.url()]).well();
-    let mut command = desk.program(&read);
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
+    workspace
+        .run(&["profile", "add", "near", &server.url()])
+        .expect_success();
+    let mut command = workspace.program(&read);
     command.env("NOTEHOST_PROFILE", "near");
-    assert_eq!(run(&mut command, "").well().json()["content"], PLAN);
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
     drop(server);
-    let mut command = desk.program(&read);
-    command.env("NOTEHOST_VAULT", desk.vault());
-    assert_eq!(run(&mut command, "").well().json()["content"], PLAN);
+    let mut command = workspace.program(&read);
+    command.env("NOTEHOST_VAULT", workspace.vault());
+    assert_eq!(
+        run(&mut command, "").expect_success().json()["content"],
+        PLAN
+    );
 }
 
 #[test]
-fn tokens_that_others_can_read_are_not_used() {
-    let desk = Desk::new();
-    let server = desk.serve(|_| {});
-    desk.run(&["profile", "add", "team", &server.url(), "--token", "t"])
-        .well();
+fn tokens_readable_by_others_are_not_used() {
+    let workspace = Workspace::new();
+    let server = workspace.serve(|_| {});
+    workspace
+        .run(&["profile", "add", "team", &server.url(), "--token", "t"])
+        .expect_success();
     let open = std::fs::Permissions::from_mode(0o644);
-    std::fs::set_permissions(file(&desk), open).expect("a mode");
-    desk.run(&["document", "read", "--path", "Top", "--profile", "team"])
-        .failed(3, "chmod 600");
-    // The next change mends it.
-    desk.run(&["profile", "use", "team"]).well();
-    assert_eq!(mode(&file(&desk)), 0o600);
+    std::fs::set_permissions(file(&workspace), open).expect("a mode");
+    workspace
+        .run(&["document", "read", "--path", "Top", "--profile", "team"])
+        .expect_failure(3, "chmod 600");
+    // The next change fixes it.
+    workspace.run(&["profile", "use", "team"]).expect_success();
+    assert_eq!(mode(&file(&workspace)), 0o600);
 }
 
 #[test]
-fn no_token_is_written_into_a_vault() {
-    let desk = Desk::new();
-    let mut command = desk.program(&[
+fn tokens_are_never_stored_inside_a_vault() {
+    let workspace = Workspace::new();
+    let mut command = workspace.program(&[
         "profile",
         "add",
         "team",
@@ -131,25 +167,28 @@ fn no_token_is_written_into_a_vault() {
         "t",
     ]);
     command
-        .env("XDG_CONFIG_HOME", desk.place.vault().join("config"))
-        .env("NOTEHOST_VAULT", desk.vault());
-    run(&mut command, "").failed(1, "inside the vault");
-    assert!(!desk.place.vault().join("config").exists());
+        .env("XDG_CONFIG_HOME", workspace.place.vault().join("config"))
+        .env("NOTEHOST_VAULT", workspace.vault());
+    run(&mut command, "").expect_failure(1, "inside the vault");
+    assert!(!workspace.place.vault().join("config").exists());
 }
 
 #[test]
-fn what_makes_no_profile_is_told() {
-    let desk = Desk::new();
+fn invalid_profiles_are_rejected_with_a_reason() {
+    let workspace = Workspace::new();
     for name in ["", "a b", "../x", "-x"] {
-        let ended = desk.run(&["profile", "add", "--", name, "https://notes.example"]);
-        ended.failed(2, "is no name for a profile");
+        let result = workspace.run(&["profile", "add", "--", name, "https://notes.example"]);
+        result.expect_failure(2, "invalid profile name");
     }
-    desk.run(&["profile", "add", "a", "notes.example"])
-        .failed(2, "is no address");
-    let ended = desk
+    workspace
+        .run(&["profile", "add", "a", "notes.example"])
+        .expect_failure(2, "is not a server address");
+    let result = workspace
         .run(&["profile", "add", "a", "http://192.0.2.1", "--token", "t"])
-        .well();
-    assert!(ended.errors.contains("unencrypted"), "{ended:#?}");
-    std::fs::write(file(&desk), "nonsense").expect("a file");
-    desk.run(&["profile", "list"]).failed(3, "cannot be read");
+        .expect_success();
+    assert!(result.errors.contains("unencrypted"), "{result:#?}");
+    std::fs::write(file(&workspace), "nonsense").expect("a file");
+    workspace
+        .run(&["profile", "list"])
+        .expect_failure(3, "cannot read the profiles");
 }

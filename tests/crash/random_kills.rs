@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::garden::{Files, Oracle, assert_nothing_left_over, deed, files, plant};
+use super::notebooks::{
+    Files, Oracle, assert_nothing_left_over, create_notebook, files, next_change,
+};
 use crate::support::client::Client;
 use crate::support::place::Place;
 
@@ -12,10 +14,10 @@ const KILLS: usize = 200;
 const NOTEBOOKS: [&str; 3] = ["Oak", "Elm", "Ash"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_program_leaves_whole_transactions() {
+async fn random_kills_leave_transactions_atomic() {
     let place = Place::new();
     for notebook in NOTEBOOKS {
-        plant(&place, notebook);
+        create_notebook(&place, notebook);
     }
     let config = place.config_file(&place.settings());
     let oracle = Oracle::new().await;
@@ -26,29 +28,29 @@ async fn a_killed_program_leaves_whole_transactions() {
     let (mut there, mut absent) = (0, 0);
     for turn in 0..KILLS {
         let mut client = Client::start(&config, &place.state());
-        // The component is loaded before the deeds, so that the kill finds them at work.
+        // The component is loaded first, so that the kill happens during the changes.
         client.call("document.list", json!({"path": NOTEBOOKS[0], "limit": 1}));
-        let deeds: Vec<_> = NOTEBOOKS
+        let changes: Vec<_> = NOTEBOOKS
             .iter()
             .zip(&known)
-            .map(|(notebook, files)| deed(notebook, files, turn))
+            .map(|(notebook, files)| next_change(notebook, files, turn))
             .collect();
-        let sent: Vec<u64> = deeds
+        let sent: Vec<u64> = changes
             .iter()
-            .map(|deed| client.send_call(deed.name, deed.arguments.clone()))
+            .map(|change| client.send_call(change.name, change.arguments.clone()))
             .collect();
-        std::thread::sleep(some_moment());
+        std::thread::sleep(random_delay());
         client.process().kill().expect("it can be killed");
         client.process().wait().expect("it ends");
         let answered: Vec<bool> = sent.iter().map(|id| client.has_answer(*id)).collect();
         drop(client);
 
-        // Starting again finishes or takes back what was in flight.
+        // A restart completes or rolls back the changes in flight.
         drop(Client::start(&config, &place.state()));
         assert_nothing_left_over(&place.vault());
         for (number, notebook) in NOTEBOOKS.iter().enumerate() {
             let now = files(&place.vault(), notebook);
-            let after = oracle.after(&known[number], &deeds[number]).await;
+            let after = oracle.after(&known[number], &changes[number]).await;
             if now == after {
                 there += 1;
             } else {
@@ -56,7 +58,7 @@ async fn a_killed_program_leaves_whole_transactions() {
                 assert!(
                     !answered[number],
                     "turn {turn}: {:?} was answered and is not there",
-                    deeds[number]
+                    changes[number]
                 );
                 assert_same(&now, &known[number], turn, notebook);
             }
@@ -75,11 +77,14 @@ fn assert_same(now: &Files, before: &Files, turn: usize, notebook: &str) {
     let torn: Vec<&String> = paths
         .filter(|path| now.get(*path) != before.get(*path))
         .collect();
-    assert!(torn.is_empty(), "turn {turn}: {notebook} is torn: {torn:?}");
+    assert!(
+        torn.is_empty(),
+        "turn {turn}: {notebook} is partially changed: {torn:?}"
+    );
 }
 
-/// Around the time that a commit takes.
-fn some_moment() -> Duration {
+/// A random duration around the length of a commit.
+fn random_delay() -> Duration {
     use std::hash::{BuildHasher as _, RandomState};
     Duration::from_micros(RandomState::new().hash_one(()) % 40_000)
 }

@@ -8,7 +8,7 @@ use crate::support::guests::guest;
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-/// The process that started us may administer, where the config says so.
+/// The parent process over stdio gets the scope `admin` in the config.
 fn with_admin(place: &Place) -> Settings {
     let mut settings = place.settings();
     settings.callers.insert(
@@ -25,7 +25,7 @@ fn with_admin(place: &Place) -> Settings {
     settings
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     place
@@ -40,8 +40,8 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn for_others_it_is_not_there() {
-    let place = desk();
+fn admin_tool_is_hidden_from_non_admins() {
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let listed = client.ask("tools/list", json!({}));
     assert!(!names(&listed).contains(&"admin"), "{listed}");
@@ -51,15 +51,15 @@ fn for_others_it_is_not_there() {
     assert_eq!(
         refused.to_string().replace("admin", "zzzzz"),
         unknown.to_string(),
-        "it looks like a domain that nobody knows"
+        "it looks like an unknown domain"
     );
     let help = client.send("resources/read", json!({"uri": "notehost://help/admin"}));
     assert!(client.answer(help).get("error").is_some());
 }
 
 #[test]
-fn an_admin_switches_components_and_actions_while_it_runs() {
-    let place = desk();
+fn admin_enables_and_disables_components_and_actions_at_runtime() {
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"admin"));
     let listed = client.call("admin.components", json!({}));
@@ -90,7 +90,7 @@ fn an_admin_switches_components_and_actions_while_it_runs() {
     let changed = client
         .notifications()
         .iter()
-        .any(|told| told["method"] == "notifications/tools/list_changed");
+        .any(|message| message["method"] == "notifications/tools/list_changed");
     assert!(changed, "{:?}", client.notifications());
 
     for (action, arguments, code) in [
@@ -113,8 +113,8 @@ fn an_admin_switches_components_and_actions_while_it_runs() {
 }
 
 #[test]
-fn an_admin_sets_permissions_and_they_hold_at_once() {
-    let place = desk();
+fn admin_permission_changes_apply_immediately() {
+    let place = place_with_notes();
     let config = place.config_file(&with_admin(&place));
     let before = std::fs::read_to_string(&config).expect("the config");
     let mut client = Client::start(&config, &place.state());
@@ -140,7 +140,7 @@ fn an_admin_sets_permissions_and_they_hold_at_once() {
     assert_eq!(error_code(&done), None, "{done}");
     assert_eq!(error_code(&client.call("document.read", read)), None);
 
-    // What makes no sense is not written.
+    // Invalid values are not written.
     let now = std::fs::read_to_string(&config).expect("the config");
     let refused = client.call(
         "admin.set_permission",
@@ -165,8 +165,8 @@ fn an_admin_sets_permissions_and_they_hold_at_once() {
 }
 
 #[test]
-fn an_admin_decides_what_others_ask_for_and_nothing_of_their_own() {
-    let place = desk();
+fn admin_decides_approvals_of_others_but_not_their_own() {
+    let place = place_with_notes();
     let mut settings = with_admin(&place);
     settings.confirm = Confirm::Floor;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
@@ -187,8 +187,8 @@ fn an_admin_decides_what_others_ask_for_and_nothing_of_their_own() {
 }
 
 #[test]
-fn an_admin_over_http_sees_who_called_what() {
-    let place = desk();
+fn admin_over_http_reads_the_audit_log() {
+    let place = place_with_notes();
     let mut settings = with_admin(&place);
     let http = settings.callers["stdio"].clone();
     settings.callers.insert("http".into(), http);
@@ -236,10 +236,10 @@ fn an_admin_over_http_sees_who_called_what() {
 }
 
 #[test]
-fn an_admin_installs_upgrades_and_goes_back() {
-    let place = desk();
+fn admin_installs_upgrades_and_rolls_back_components() {
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&with_admin(&place)), &place.state());
-    // A confined server reads what lies beside its config.
+    // A sandboxed server can read files beside its config.
     let beside = |name: &str| {
         let file = place.outside().join(format!("{name}.wasm"));
         std::fs::copy(guest(name), &file).expect("a component");
@@ -283,19 +283,19 @@ fn an_admin_installs_upgrades_and_goes_back() {
     let nothing = client.call("admin.rollback", json!({"component": "steady"}));
     assert_eq!(error_code(&nothing), Some("unsupported"), "{nothing}");
 
-    // What cannot be used replaces nothing.
+    // An invalid component replaces nothing.
     let refused = client.call("admin.upgrade", with(&broken));
     assert_eq!(error_code(&refused), Some("validation_error"), "{refused}");
     assert!(names(&client.ask("tools/list", json!({}))).contains(&"steady"));
     let version = |client: &mut Client| {
-        let said = client.call("steady.say", json!({"text": "a"}));
-        said["structuredContent"]["version"].clone()
+        let reply = client.call("steady.say", json!({"text": "a"}));
+        reply["structuredContent"]["version"].clone()
     };
     assert_eq!(version(&mut client), 1);
     let done = client.call("admin.upgrade", with(&second));
     assert_eq!(done["structuredContent"]["version"], "2.0.0", "{done}");
     assert_eq!(version(&mut client), 2);
-    // One that asks for more waits for a yes.
+    // A component that requests more rights needs a confirmation.
     let wide = beside("steady_wide");
     let held = client.call("admin.upgrade", with(&wide));
     assert_eq!(error_code(&held), Some("confirmation_required"), "{held}");

@@ -1,16 +1,16 @@
-//! What a person decides on the command line, while the server that asked goes on running.
+//! Approvals are decided on the command line while the server that created them runs.
 
 use serde_json::{Value, json};
 
-use super::desk::{Ended, audit, desk, over_stdio, program, rewrite, run};
+use super::setup::{RunResult, audit, over_stdio, place_with_notes, program, rewrite, run};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
-fn approval(place: &Place, words: &[&str]) -> Ended {
-    run(&mut program(place, &[&["approval"], words].concat()))
+fn approval(place: &Place, arguments: &[&str]) -> RunResult {
+    run(&mut program(place, &[&["approval"], arguments].concat()))
 }
 
-/// Ask for a removal; returns the approval that it needs.
+/// Calls a removal; returns the id of the approval that it needs.
 fn ask_to_remove(client: &mut Client, path: &str) -> String {
     let result = client.call("document.remove", json!({ "paths": [path] }));
     assert_eq!(
@@ -25,14 +25,14 @@ fn ask_to_remove(client: &mut Client, path: &str) -> String {
         .to_owned()
 }
 
-fn items(place: &Place, words: &[&str]) -> Vec<Value> {
-    let listed = approval(place, words).json();
+fn items(place: &Place, arguments: &[&str]) -> Vec<Value> {
+    let listed = approval(place, arguments).json();
     listed["items"].as_array().expect("a list").clone()
 }
 
 #[test]
-fn what_is_approved_goes_through_once() {
-    let place = desk(|_| ());
+fn approved_call_runs_once() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     assert!(items(&place, &["list"]).is_empty());
     let id = ask_to_remove(&mut client, "Work/Old");
@@ -40,18 +40,18 @@ fn what_is_approved_goes_through_once() {
 
     let listed = items(&place, &["list"]);
     assert_eq!(listed.len(), 1, "{listed:?}");
-    let asked = &listed[0];
-    assert_eq!(asked["id"], id.as_str());
+    let pending = &listed[0];
+    assert_eq!(pending["id"], id.as_str());
     assert_eq!(
-        (&asked["caller"], &asked["action"]),
+        (&pending["caller"], &pending["action"]),
         (&json!("stdio"), &json!("document.remove"))
     );
-    assert_eq!(asked["state"], "pending");
+    assert_eq!(pending["state"], "pending");
     assert!(
-        asked["summary"]
+        pending["summary"]
             .as_str()
-            .is_some_and(|told| told.contains("Work/Old.md")),
-        "{asked}"
+            .is_some_and(|text| text.contains("Work/Old.md")),
+        "{pending}"
     );
     let shown = approval(&place, &["show", &id]).json();
     assert!(
@@ -61,7 +61,7 @@ fn what_is_approved_goes_through_once() {
         "{shown}"
     );
 
-    // Not decided yet: the same question stands.
+    // Still undecided: the same approval is returned.
     let again = client.call(
         "document.remove",
         json!({"paths": ["Work/Old"], "approval": id}),
@@ -83,8 +83,8 @@ fn what_is_approved_goes_through_once() {
 
     let twice = approval(&place, &["approve", &id]);
     assert_eq!(twice.code, Some(1), "{twice:#?}");
-    assert!(twice.errors.contains("decided already: used"), "{twice:#?}");
-    client.leave();
+    assert!(twice.errors.contains("already decided: used"), "{twice:#?}");
+    client.disconnect();
     let outcomes: Vec<Value> = audit(&place, &["--action", "remove"])
         .iter()
         .map(|row| row["outcome"].clone())
@@ -99,8 +99,8 @@ fn what_is_approved_goes_through_once() {
 }
 
 #[test]
-fn what_is_denied_does_not() {
-    let place = desk(|_| ());
+fn denied_call_does_not_run() {
+    let place = place_with_notes(|_| ());
     let before = place.snapshot();
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");
@@ -115,29 +115,29 @@ fn what_is_denied_does_not() {
     let turned = approval(&place, &["approve", &id]);
     assert_eq!(turned.code, Some(1), "{turned:#?}");
     assert!(
-        turned.errors.contains("decided already: denied"),
+        turned.errors.contains("already decided: denied"),
         "{turned:#?}"
     );
-    client.leave();
+    client.disconnect();
     place.snapshot().assert_same_as(&before);
 }
 
 #[test]
-fn what_cannot_be_decided_says_why() {
-    let place = desk(|_| ());
+fn undecidable_approval_is_rejected_with_a_reason() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     let id = ask_to_remove(&mut client, "Work/Old");
     rewrite(&place, "UPDATE approvals SET expires = created");
-    for (words, told) in [
+    for (words, expected) in [
         (["approve", "nonsense"], "no approval `nonsense`"),
         (["show", "nonsense"], "no approval `nonsense`"),
         (["deny", "nonsense"], "no approval `nonsense`"),
         (["approve", &id], "has expired"),
         (["deny", &id], "has expired"),
     ] {
-        let ended = approval(&place, &words);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        let result = approval(&place, &words);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
     assert!(items(&place, &["list"]).is_empty());
     assert_eq!(items(&place, &["list", "--all"])[0]["state"], "expired");

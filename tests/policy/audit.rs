@@ -1,4 +1,4 @@
-//! Every call leaves a row, whichever way it came in and whatever came of it; and the rows can be asked.
+//! Every call is recorded, whatever its transport and outcome, and the records can be queried.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -9,8 +9,8 @@ use notehost::config::CallerSettings;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::desk::{
-    PATIENCE, audit, desk, over_http, over_stdio, program, rewrite, run, stop, word,
+use super::setup::{
+    TIMEOUT, audit, over_http, over_stdio, place_with_notes, program, rewrite, run, stop, word,
 };
 use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
@@ -23,9 +23,9 @@ fn short(row: &Value) -> String {
     format!("{transport} {domain}.{action} {outcome}")
 }
 
-/// Some calls over stdio, good and bad; returns the change of the one that wrote.
-fn converse(client: &mut Client) -> String {
-    let wanted = [
+/// Some calls over stdio, valid and invalid; returns the change id of the one that wrote.
+fn make_calls(client: &mut Client) -> String {
+    let calls = [
         ("document.read", json!({"path": "Plan"}), None),
         (
             "document.read",
@@ -53,7 +53,7 @@ fn converse(client: &mut Client) -> String {
             Some("confirmation_required"),
         ),
     ];
-    for (name, arguments, code) in wanted {
+    for (name, arguments, code) in calls {
         let result = client.call(name, arguments);
         assert_eq!(error_code(&result), code, "{name}: {result}");
     }
@@ -69,9 +69,9 @@ fn converse(client: &mut Client) -> String {
 }
 
 #[test]
-fn every_call_leaves_a_row() {
-    let place = desk(|settings| {
-        // Over HTTP only reading, and only one at a time.
+fn every_call_is_recorded() {
+    let place = place_with_notes(|settings| {
+        // Over HTTP only reading, and only one call at a time.
         let reader = CallerSettings {
             scopes: Some(vec!["read".into()]),
             ..CallerSettings::default()
@@ -80,7 +80,7 @@ fn every_call_leaves_a_row() {
         settings.rates.read = 1;
     });
     let mut client = over_stdio(&place);
-    let change = converse(&mut client);
+    let change = make_calls(&mut client);
     assert!(!change.is_empty());
     stop(client.process());
 
@@ -104,19 +104,19 @@ fn every_call_leaves_a_row() {
     }
     stop(server.process());
 
-    let call = |words: &[&str]| {
+    let call = |args: &[&str]| {
         run(&mut program(
             &place,
-            &[&["call", "document"], words].concat(),
+            &[&["call", "document"], args].concat(),
         ))
     };
     assert_eq!(call(&["read", "--path", "Work/Plan"]).code, Some(0));
     assert_eq!(call(&["read", "--path", "Work/Absent"]).code, Some(1));
 
     let rows = audit(&place, &[]);
-    let told: Vec<String> = rows.iter().map(short).collect();
+    let report: Vec<String> = rows.iter().map(short).collect();
     assert_eq!(
-        told,
+        report,
         [
             "stdio document.read ok",
             "stdio document.read validation_error",
@@ -181,16 +181,16 @@ fn every_call_leaves_a_row() {
         place.read("Work/Plan.md").expect("the note").len() - "# Plan\n\nwrite tests\n".len();
     assert_eq!(appended["bytes_added"], json!(grown));
     assert_eq!(appended["bytes_removed"], 0);
-    // The same arguments have the same hash, others another one.
+    // The same arguments have the same hash, other arguments another one.
     assert_eq!(rows[9]["arguments"], rows[10]["arguments"]);
     assert_ne!(rows[9]["arguments"], rows[3]["arguments"]);
 }
 
 #[test]
-fn rows_are_found_by_what_is_known_of_them() {
-    let place = desk(|_| ());
+fn audit_rows_can_be_filtered() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
-    converse(&mut client);
+    make_calls(&mut client);
     stop(client.process());
     run(&mut program(&place, &["call", "document", "list"]));
     let all = audit(&place, &[]);
@@ -221,20 +221,20 @@ fn rows_are_found_by_what_is_known_of_them() {
     let last: Vec<Value> = audit(&place, &["--limit", "2"]);
     assert_eq!(last, all[8..], "the newest, the newest last");
 
-    for (flags, told) in [
+    for (flags, expected) in [
         (["--outcome", "throtled"], "`throttled`"),
         (["--since", "yesterdya"], "2026-11-01"),
         (["--transport", "pigeon"], "stdio"),
     ] {
-        let ended = run(&mut program(&place, &[&["audit"], &flags[..]].concat()));
-        assert_eq!(ended.code, Some(2), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        let result = run(&mut program(&place, &[&["audit"], &flags[..]].concat()));
+        assert_eq!(result.code, Some(2), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
 }
 
 #[test]
-fn following_shows_the_calls_of_others_as_they_come() {
-    let place = desk(|_| ());
+fn follow_shows_new_calls_of_other_processes() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Old"}));
     let mut following = program(&place, &["audit", "--follow", "--action", "read"])
@@ -249,9 +249,9 @@ fn following_shows_the_calls_of_others_as_they_come() {
             .map_while(Result::ok)
             .for_each(|line| drop(sender.send(line)));
     });
-    // The first call may have been there before it began to follow, or not: it is shown once all the same.
+    // The first call may precede the start of `--follow` or not; it is shown exactly once.
     let next = || -> Value {
-        let line = lines.recv_timeout(PATIENCE).expect("a row comes");
+        let line = lines.recv_timeout(TIMEOUT).expect("a row comes");
         serde_json::from_str(&line).expect("a row")
     };
     assert_eq!(next()["paths"], json!(["Work/Old.md"]));
@@ -265,19 +265,19 @@ fn following_shows_the_calls_of_others_as_they_come() {
 }
 
 #[test]
-fn everything_can_be_exported() {
-    let place = desk(|_| ());
+fn audit_log_can_be_exported() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
-    // More than `notehost audit` shows unasked.
+    // More than the default limit of `notehost audit`.
     for _ in 0..120 {
         client.call("document.read", json!({"path": "Work/Plan"}));
     }
     stop(client.process());
     let file = place.outside().join("calls.jsonl");
     let path = file.to_str().expect("text").to_owned();
-    let ended = run(&mut program(&place, &["audit", "--export", &path]));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    assert_eq!(ended.json()["calls"], 120);
+    let result = run(&mut program(&place, &["audit", "--export", &path]));
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    assert_eq!(result.json()["calls"], 120);
     let text = std::fs::read_to_string(&file).expect("the export");
     let rows: Vec<Value> = text
         .lines()
@@ -297,8 +297,8 @@ fn everything_can_be_exported() {
 }
 
 #[test]
-fn old_rows_are_forgotten() {
-    let place = desk(|settings| {
+fn old_rows_are_deleted() {
+    let place = place_with_notes(|settings| {
         settings.audit.keep_rows = 4;
         settings.audit.keep_days = 30;
     });
@@ -321,15 +321,15 @@ fn old_rows_are_forgotten() {
     );
     run(&mut program(&place, &["call", "document", "list"]));
     assert_eq!(numbers(&place), [7, 8]);
-    // Whoever remembers a number never meets it again.
+    // Row numbers are never reused.
     rewrite(&place, &format!("UPDATE audit SET time = time - {month}"));
     run(&mut program(&place, &["call", "document", "list"]));
     assert_eq!(numbers(&place), [9]);
 }
 
 #[test]
-fn the_numbers_of_stats_are_right() {
-    let place = desk(|_| ());
+fn stats_numbers_are_correct() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     for _ in 0..19 {
         client.call("document.read", json!({"path": "Work/Plan"}));
@@ -340,7 +340,7 @@ fn the_numbers_of_stats_are_right() {
     }
     stop(client.process());
     run(&mut program(&place, &["call", "notebook", "list"]));
-    // How long a call took is nobody's to foresee: reads get 1 to 20 ms.
+    // Durations are not predictable, so set them: reads get 1 to 20 ms.
     rewrite(&place, "UPDATE audit SET microseconds = number * 1000");
     let rows = audit(&place, &[]);
     let sum = |field: &str| -> i64 { rows.iter().filter_map(|row| row[field].as_i64()).sum() };
@@ -399,12 +399,12 @@ fn the_numbers_of_stats_are_right() {
 }
 
 #[test]
-fn a_running_server_is_seen_from_outside() {
-    let place = desk(|_| ());
+fn audit_reads_rows_of_a_running_server() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     client.call("document.read", json!({"path": "Work/Plan"}));
-    // Written within moments, without the server ending or another call coming.
-    let until = Instant::now() + PATIENCE;
+    // Written within moments, before the server exits or another call arrives.
+    let until = Instant::now() + TIMEOUT;
     while audit(&place, &[]).is_empty() {
         assert!(Instant::now() < until, "no row comes");
         std::thread::sleep(Duration::from_millis(20));

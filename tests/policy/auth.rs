@@ -1,13 +1,13 @@
-//! Who may come in over HTTP: tokens made on the command line, signed tokens, and where none is needed.
+//! Authentication over HTTP: tokens from the command line, signed tokens, and servers that require none.
 
 use std::fs;
 
 use notehost::config::{AuthMode, Settings};
 use serde_json::{Value, json};
 
-use super::door::{
-    PLAN, assert_refused, code, desk, knock, knock_at, listed, revoke, run, serve, serve_open,
-    show, token,
+use super::auth_setup::{
+    PLAN, assert_refused, code, listed, place_with_notes, request_with_token, revoke, run,
+    send_request, send_request_to, serve, serve_open, token,
 };
 use crate::support::http::{Connection, HttpClient, Server, wait_until};
 use crate::support::issuer::{
@@ -15,9 +15,9 @@ use crate::support::issuer::{
 };
 
 #[test]
-fn a_token_is_shown_once_and_kept_as_a_hash() {
-    let place = desk();
-    let words = [
+fn token_is_shown_once_and_stored_as_a_hash() {
+    let place = place_with_notes();
+    let arguments = [
         "--scopes",
         "read,document:write",
         "--vault",
@@ -29,7 +29,7 @@ fn a_token_is_shown_once_and_kept_as_a_hash() {
         "--ttl",
         "30d",
     ];
-    let secret = token(&place, "laptop", &words);
+    let secret = token(&place, "laptop", &arguments);
     assert!(secret.starts_with("nh_") && secret.len() >= 35, "{secret}");
     let shown = &listed(&place)[0];
     assert_eq!(shown["name"], "laptop");
@@ -61,17 +61,20 @@ fn a_token_is_shown_once_and_kept_as_a_hash() {
 }
 
 #[test]
-fn what_makes_no_token_is_told_and_makes_none() {
-    let place = desk();
+fn invalid_token_options_are_rejected() {
+    let place = place_with_notes();
     token(&place, "taken", &[]);
-    for (words, told) in [
-        (&["--name", "a b"][..], "cannot be the name"),
-        (&["--name", "stdio"], "cannot be the name"),
+    for (arguments, expected) in [
+        (&["--name", "a b"][..], "is not a valid token name"),
+        (&["--name", "stdio"], "is not a valid token name"),
         (&["--name", "taken"], "already"),
-        (&["--name", "x", "--scopes", "reed"], "is no scope"),
-        (&["--name", "x", "--scopes", ""], "names nothing"),
-        (&["--name", "x", "--permission", "Work=x"], "is no tier"),
-        (&["--name", "x", "--permission", "Work"], "is no permission"),
+        (&["--name", "x", "--scopes", "reed"], "is not a scope"),
+        (&["--name", "x", "--scopes", ""], "is empty"),
+        (&["--name", "x", "--permission", "Work=x"], "is not a tier"),
+        (
+            &["--name", "x", "--permission", "Work"],
+            "invalid permission",
+        ),
         (
             &[
                 "--name",
@@ -83,58 +86,70 @@ fn what_makes_no_token_is_told_and_makes_none() {
             ],
             "twice",
         ),
-        (&["--name", "x", "--vault", "other"], "no vault `other`"),
-        (&["--name", "x", "--ttl", "soon"], "is no time"),
+        (
+            &["--name", "x", "--vault", "other"],
+            "unknown vault `other`",
+        ),
+        (&["--name", "x", "--ttl", "soon"], "invalid duration"),
         (&[], "--name"),
     ] {
-        let ended = run(&place, &[&["token", "new"], words].concat());
-        assert_eq!(ended.code, Some(2), "{words:?}: {ended:?}");
-        assert!(ended.errors.contains(told), "{words:?}: {ended:?}");
-        assert_eq!(ended.output, "");
+        let result = run(&place, &[&["token", "new"], arguments].concat());
+        assert_eq!(result.code, Some(2), "{arguments:?}: {result:?}");
+        assert!(
+            result.errors.contains(expected),
+            "{arguments:?}: {result:?}"
+        );
+        assert_eq!(result.output, "");
     }
     assert_eq!(listed(&place).len(), 1);
-    let ended = run(&place, &["token", "revoke", "takn"]);
-    assert_eq!(ended.code, Some(1), "{ended:?}");
-    assert!(ended.errors.contains("did you mean `taken`?"), "{ended:?}");
+    let result = run(&place, &["token", "revoke", "takn"]);
+    assert_eq!(result.code, Some(1), "{result:?}");
+    assert!(
+        result.errors.contains("did you mean `taken`?"),
+        "{result:?}"
+    );
 }
 
 #[test]
-fn without_a_good_token_nothing_is_answered() {
-    let place = desk();
+fn requests_without_a_valid_token_are_rejected() {
+    let place = place_with_notes();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
-    assert_refused(&knock(&server, &[]), false);
-    // A token in the address would end up in logs; it is not looked at.
+    assert_refused(&send_request(&server, &[]), false);
+    // A token in the URL would end up in logs; it is ignored.
     assert_refused(
-        &knock_at(&server, &format!("/mcp?access_token={good}"), &[]),
+        &send_request_to(&server, &format!("/mcp?access_token={good}"), &[]),
         false,
     );
     assert_refused(
-        &knock(&server, &[("Authorization", "Basic bm90ZXM6aG9zdA==")]),
+        &send_request(&server, &[("Authorization", "Basic bm90ZXM6aG9zdA==")]),
         false,
     );
     let wrong = format!("{}x", &good[..good.len() - 1]);
     let longer = format!("{good}x");
     for bad in ["", "nh_", "nh_guess", &wrong, &longer, "a.b.c", "hello"] {
-        assert_refused(&show(&server, bad), true);
+        assert_refused(&request_with_token(&server, bad), true);
     }
     let right = format!("Bearer {good}");
     let two = [
         ("Authorization", right.as_str()),
         ("Authorization", right.as_str()),
     ];
-    assert_refused(&knock(&server, &two), true);
+    assert_refused(&send_request(&server, &two), true);
 
-    assert_eq!(show(&server, &good).status, 200);
+    assert_eq!(request_with_token(&server, &good).status, 200);
     let small = format!("bearer  {good}");
-    assert_eq!(knock(&server, &[("Authorization", &small)]).status, 200);
-    // What is refused leaves no trace of what was shown.
+    assert_eq!(
+        send_request(&server, &[("Authorization", &small)]).status,
+        200
+    );
+    // A rejected request leaves no trace of its token.
     assert!(!server.log().contains("guess") && !server.log().contains(&good));
 }
 
 #[test]
-fn each_token_is_a_caller_of_its_own() {
-    let place = desk();
+fn each_token_is_a_separate_caller() {
+    let place = place_with_notes();
     let reader = token(&place, "reader", &["--permission", "Diary=none"]);
     let writer = token(&place, "writer", &["--scopes", "read,write"]);
     let stranger = token(&place, "stranger", &["--scopes", "document:read"]);
@@ -142,8 +157,8 @@ fn each_token_is_a_caller_of_its_own() {
     let before = place.snapshot();
     let both = |token: &str| {
         [
-            HttpClient::stateless(server.address()).showing(token),
-            HttpClient::with_session_of(server.address(), Some(token)),
+            HttpClient::stateless(server.address()).with_token(token),
+            HttpClient::with_session_and_token(server.address(), Some(token)),
         ]
     };
     for mut client in both(&reader) {
@@ -180,76 +195,84 @@ fn each_token_is_a_caller_of_its_own() {
 }
 
 #[test]
-fn a_token_that_is_revoked_or_has_ended_does_not_hold_from_then_on() {
-    let place = desk();
+fn revoked_and_expired_tokens_are_rejected() {
+    let place = place_with_notes();
     let laptop = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
-    let mut session = HttpClient::with_session_of(server.address(), Some(&laptop));
-    assert_eq!(show(&server, &laptop).status, 200);
+    let mut session = HttpClient::with_session_and_token(server.address(), Some(&laptop));
+    assert_eq!(request_with_token(&server, &laptop).status, 200);
     assert!(listed(&place)[0]["last_used"].is_string());
 
-    // Made while the server runs.
+    // A token created while the server runs.
     let brief = token(&place, "brief", &["--ttl", "2s"]);
-    assert_eq!(show(&server, &brief).status, 200);
-    wait_until("the token ends", || show(&server, &brief).status == 401);
+    assert_eq!(request_with_token(&server, &brief).status, 200);
+    wait_until("the token ends", || {
+        request_with_token(&server, &brief).status == 401
+    });
 
     revoke(&place, "laptop");
-    assert_refused(&show(&server, &laptop), true);
+    assert_refused(&request_with_token(&server, &laptop), true);
     session.send("tools/list", json!({}));
     assert_refused(&session.response(), true);
-    // That no token holds any more opens nothing.
-    assert_refused(&knock(&server, &[]), false);
+    // Without any valid token the server stays closed.
+    assert_refused(&send_request(&server, &[]), false);
 }
 
 #[test]
-fn a_server_without_any_token_lets_nobody_in_before_one_is_shown() {
-    let place = desk();
+fn server_without_tokens_rejects_everyone_until_one_exists() {
+    let place = place_with_notes();
     let server = serve(&place, &place.settings());
-    assert_refused(&knock(&server, &[]), false);
-    assert_refused(&show(&server, "nh_made-up"), true);
+    assert_refused(&send_request(&server, &[]), false);
+    assert_refused(&request_with_token(&server, "nh_made-up"), true);
     let laptop = token(&place, "laptop", &[]);
-    assert_refused(&knock(&server, &[]), false);
-    assert_eq!(show(&server, &laptop).status, 200);
+    assert_refused(&send_request(&server, &[]), false);
+    assert_eq!(request_with_token(&server, &laptop).status, 200);
 }
 
 #[test]
-fn where_none_is_asked_for_a_bad_token_is_refused_all_the_same() {
-    let place = desk();
+fn invalid_token_is_rejected_even_without_authentication() {
+    let place = place_with_notes();
     let mut settings = place.settings();
     settings.auth.mode = AuthMode::None;
     let server = serve(&place, &settings);
     let laptop = token(&place, "laptop", &["--permission", "Diary=none"]);
-    assert_eq!(knock(&server, &[]).status, 200);
-    assert_refused(&show(&server, "nh_made-up"), true);
+    assert_eq!(send_request(&server, &[]).status, 200);
+    assert_refused(&request_with_token(&server, "nh_made-up"), true);
     assert_refused(
-        &show(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
+        &request_with_token(&server, &Key::secret(SECRET.as_bytes()).sign(&claims())),
         true,
     );
-    let mut client = HttpClient::stateless(server.address()).showing(&laptop);
+    let mut client = HttpClient::stateless(server.address()).with_token(&laptop);
     let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
     assert_eq!(code(&diary), "not_found", "{diary}");
 }
 
 #[test]
-fn an_address_that_others_can_reach_needs_tokens() {
-    let place = desk();
+fn non_loopback_address_requires_tokens() {
+    let place = place_with_notes();
     let mut settings = place.settings();
-    let start = |settings: &Settings, words: &[&str]| {
+    let start = |settings: &Settings, arguments: &[&str]| {
         place.config_file(settings);
-        run(&place, &[&["serve", "--http", "0.0.0.0:0"], words].concat())
+        run(
+            &place,
+            &[&["serve", "--http", "0.0.0.0:0"], arguments].concat(),
+        )
     };
-    let ended = start(&settings, &[]);
-    assert_eq!(ended.code, Some(3), "{ended:?}");
+    let result = start(&settings, &[]);
+    assert_eq!(result.code, Some(3), "{result:?}");
     assert!(
-        ended.errors.contains("reached from other machines"),
-        "{ended:?}"
+        result.errors.contains("reached from other machines"),
+        "{result:?}"
     );
-    assert!(ended.errors.contains("notehost token new"), "{ended:?}");
+    assert!(result.errors.contains("notehost token new"), "{result:?}");
     settings.auth.mode = AuthMode::None;
     token(&place, "laptop", &[]);
-    let ended = start(&settings, &[]);
-    assert_eq!(ended.code, Some(3), "{ended:?}");
-    assert!(ended.errors.contains("`auth.mode` is `none`"), "{ended:?}");
+    let result = start(&settings, &[]);
+    assert_eq!(result.code, Some(3), "{result:?}");
+    assert!(
+        result.errors.contains("`auth.mode` is `none`"),
+        "{result:?}"
+    );
 
     settings.auth.mode = AuthMode::Auto;
     let config = place.config_file(&settings);
@@ -261,8 +284,8 @@ fn an_address_that_others_can_reach_needs_tokens() {
 }
 
 #[test]
-fn everybody_may_read_how_to_get_in() {
-    let place = desk();
+fn protected_resource_metadata_is_public() {
+    let place = place_with_notes();
     let phone = token(&place, "phone", &[]);
     let mut settings = place.settings();
     settings.auth.jwt.issuer = Some(ISSUER.into());
@@ -272,29 +295,29 @@ fn everybody_may_read_how_to_get_in() {
         "/.well-known/oauth-protected-resource/mcp",
     ] {
         let answer = Connection::open(server.address()).ask("GET", path, &[], "");
-        let told = answer.message();
-        assert_eq!(told["resource"], server.url(), "{told}");
+        let report = answer.message();
+        assert_eq!(report["resource"], server.url(), "{report}");
         assert_eq!(
-            told["scopes_supported"],
+            report["scopes_supported"],
             json!(["read", "write", "delete", "admin"])
         );
-        assert_eq!(told["bearer_methods_supported"], json!(["header"]));
-        assert_eq!(told["authorization_servers"], json!([ISSUER]));
+        assert_eq!(report["bearer_methods_supported"], json!(["header"]));
+        assert_eq!(report["authorization_servers"], json!([ISSUER]));
     }
     drop(server);
     settings.auth.resource = Some(AUDIENCE.into());
     let server = serve(&place, &settings);
-    let answer = knock(&server, &[]);
+    let answer = send_request(&server, &[]);
     let challenge = answer.header("www-authenticate").expect("a challenge");
     let expected =
         "resource_metadata=\"https://notes.example.org/.well-known/oauth-protected-resource/mcp\"";
     assert!(challenge.contains(expected), "{challenge}");
-    assert_eq!(show(&server, &phone).status, 200);
+    assert_eq!(request_with_token(&server, &phone).status, 200);
 }
 
 #[test]
-fn metrics_are_for_admins_also_without_authentication() {
-    let place = desk();
+fn metrics_require_admin_even_without_authentication() {
+    let place = place_with_notes();
     let server = serve_open(&place, &place.settings());
     let ask = |headers: &[(&str, &str)]| {
         Connection::open(server.address()).ask("GET", "/metrics", headers, "")
@@ -310,17 +333,17 @@ fn metrics_are_for_admins_also_without_authentication() {
         "{challenge}"
     );
     assert_eq!(ask(&[("Authorization", &admin)]).status, 200);
-    // Health is not a secret.
+    // Health is public.
     let answer = Connection::open(server.address()).ask("GET", "/healthz", &[], "");
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
 #[test]
 fn signed_tokens_are_checked_against_keys_and_secret() {
-    let place = desk();
+    let place = place_with_notes();
     let mut settings = place.settings();
     let jwks = place.root().join("jwks.json");
-    let keys = [Key::rsa("r"), Key::elliptic("e"), Key::edwards("d")];
+    let keys = [Key::rsa("r"), Key::p256("e"), Key::ed25519("d")];
     publish(&jwks, &keys.iter().collect::<Vec<_>>());
     settings.auth.resource = Some(AUDIENCE.into());
     settings.auth.jwt.issuer = Some(ISSUER.into());
@@ -334,28 +357,28 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
             command.env("TEST_SECRET", SECRET);
         },
     );
-    assert_refused(&knock(&server, &[]), false);
+    assert_refused(&send_request(&server, &[]), false);
     let mut permitted = claims_with("notehost_permissions", json!({ "Diary": "none" }));
     permitted["notehost_vaults"] = json!(["main"]);
     for key in keys.iter().chain([&Key::secret(SECRET.as_bytes())]) {
-        let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&permitted));
+        let mut client = HttpClient::stateless(server.address()).with_token(&key.sign(&permitted));
         let plan = client.call("document.read", json!({"path": "Work/Plan"}));
         assert_eq!(plan["structuredContent"]["content"], PLAN, "{plan}");
         let diary = client.call("document.read", json!({"path": "Diary/Monday"}));
         assert_eq!(code(&diary), "not_found", "{diary}");
     }
     let key = &keys[2];
-    // Bound to a vault that is not there: nothing is.
+    // Bound to an unknown vault: nothing is visible.
     let bound = key.sign(&claims_with("notehost_vaults", json!(["other"])));
     let read = HttpClient::stateless(server.address())
-        .showing(&bound)
+        .with_token(&bound)
         .call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(read["isError"], true, "{read}");
-    // A list of scopes; words of the issuer are passed over.
+    // A list of scopes; unknown scopes of the issuer are ignored.
     let mut lists = claims();
     lists.as_object_mut().expect("an object").remove("scope");
     lists["scopes"] = json!(["profile", "document:read"]);
-    let mut client = HttpClient::stateless(server.address()).showing(&key.sign(&lists));
+    let mut client = HttpClient::stateless(server.address()).with_token(&key.sign(&lists));
     let write = client.call(
         "document.create",
         json!({"path": "Work/New", "content": "x"}),
@@ -367,8 +390,8 @@ fn signed_tokens_are_checked_against_keys_and_secret() {
 }
 
 #[test]
-fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
-    let place = desk();
+fn unusable_authentication_settings_fail_at_startup() {
+    let place = place_with_notes();
     let short = place.root().join("short");
     fs::write(&short, "only a few bytes\n").expect("a file");
     private(&short);
@@ -405,49 +428,52 @@ fn settings_that_let_nobody_prove_anything_are_refused_at_the_start() {
                 s.auth.jwt.secret_file = Some(secret.clone());
                 s.auth.resource = None;
             },
-            "whom they must be made for",
+            "without an audience",
         ),
-        // Where a note tool could write keys of its own.
+        // A path where a note tool could write its own keys.
         (
             &|s| s.auth.jwt.jwks_file = Some(place.vault().join("jwks.json")),
-            "`auth.jwt.jwks_file` lies inside the vault",
+            "`auth.jwt.jwks_file` is inside the vault",
         ),
         (
             &|s| s.http.tls_cert = Some(secret.clone()),
             "`http.tls_key` is not",
         ),
     ];
-    for (change, told) in cases {
+    for (change, expected) in cases {
         let mut settings = place.settings();
         settings.auth.resource = Some(AUDIENCE.into());
         change(&mut settings);
         place.config_file(&settings);
-        let ended = run(&place, &["serve", "--http", "127.0.0.1:0"]);
-        assert_eq!(ended.code, Some(3), "{told}: {ended:?}");
-        assert!(ended.errors.contains(told), "{told}: {ended:?}");
-        assert!(!ended.errors.contains("listening"), "{told}: {ended:?}");
+        let result = run(&place, &["serve", "--http", "127.0.0.1:0"]);
+        assert_eq!(result.code, Some(3), "{expected}: {result:?}");
+        assert!(result.errors.contains(expected), "{expected}: {result:?}");
+        assert!(
+            !result.errors.contains("listening"),
+            "{expected}: {result:?}"
+        );
     }
 }
 
 #[test]
-fn the_command_line_calls_with_a_tokens_rights() {
-    let place = desk();
+fn command_line_call_with_a_token_has_the_tokens_rights() {
+    let place = place_with_notes();
     let mut settings = place.settings();
-    // The config may take from a token, and cannot give it more.
+    // The config can only reduce a token's scopes.
     let scopes = ["read", "write", "admin"].map(str::to_owned);
     settings.callers.entry("phone".into()).or_default().scopes = Some(scopes.into());
     place.config_file(&settings);
     token(&place, "phone", &["--scopes", "read"]);
-    let call = |words: &[&str]| run(&place, &[&["call", "document"], words].concat());
+    let call = |arguments: &[&str]| run(&place, &[&["call", "document"], arguments].concat());
     let read = ["read", "--path", "Work/Plan", "--caller"];
     let append = ["append", "--path", "Work/Plan", "--text", "x", "--caller"];
     assert_eq!(call(&[&read[..], &["phone"]].concat()).code, Some(0));
     let refused = call(&[&append[..], &["phone"]].concat());
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.output.contains("forbidden"), "{refused:?}");
-    let nobody = call(&[&read[..], &["nobody"]].concat());
-    assert_eq!(nobody.code, Some(2), "{nobody:?}");
-    // A token can be revoked while the config is broken, and then it may do nothing.
+    let unknown_token = call(&[&read[..], &["nobody"]].concat());
+    assert_eq!(unknown_token.code, Some(2), "{unknown_token:?}");
+    // A token can be revoked while the config is broken; meanwhile no permissions apply.
     fs::write(place.root().join("notehost.toml"), "broken").expect("the config");
     revoke(&place, "phone");
     place.config_file(&settings);

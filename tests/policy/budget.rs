@@ -1,4 +1,4 @@
-//! No reply costs a model more than it should: long lists and notes are cut, and tell how to go on.
+//! Size limits of replies: long lists and notes are cut, with a cursor to continue.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::place::{Place, call};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_list_is_cut_between_items_and_gone_on_with() {
+async fn long_list_is_cut_between_items_and_can_be_continued() {
     let place = Place::new();
     for number in 0..300 {
         place.write(&format!("Work/Note number {number}.md"), "x\n");
@@ -26,13 +26,17 @@ async fn a_long_list_is_cut_between_items_and_gone_on_with() {
         assert!(size <= 4000, "{size}");
         for item in page.structured["items"].as_array().expect("items") {
             let path = item["path"].as_str().expect("a path").to_owned();
-            assert!(seen.insert(path), "told twice: {item}");
+            assert!(seen.insert(path), "listed twice: {item}");
         }
         pages += 1;
         let Some(next) = page.structured.get("next_cursor") else {
             break;
         };
-        assert!(page.text.contains("go on with `cursor`"), "{}", page.text);
+        assert!(
+            page.text.contains("continue with `cursor`"),
+            "{}",
+            page.text
+        );
         arguments["cursor"] = next.clone();
     }
     assert_eq!(seen.len(), 300);
@@ -40,7 +44,7 @@ async fn a_long_list_is_cut_between_items_and_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_note_is_cut_between_lines_and_gone_on_with() {
+async fn long_note_is_cut_between_lines_and_can_be_continued() {
     let place = Place::new();
     let text: String = (0..2000)
         .map(|line| format!("line {line} with \"quotes\" and ünicode\n"))
@@ -67,7 +71,7 @@ async fn a_long_note_is_cut_between_lines_and_gone_on_with() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_has_landed_is_never_told_as_a_failure() {
+async fn committed_change_is_never_reported_as_a_failure() {
     let place = Place::new();
     place.write("Plan.md", "# Plan\n");
     for number in 0..60 {
@@ -86,6 +90,6 @@ async fn what_has_landed_is_never_told_as_a_failure() {
     assert!(place.read("Plot.md").is_some());
     assert!(renamed["change"].is_string());
     assert_eq!(renamed["changes_total"], 61);
-    let told = renamed["changes"].as_array().expect("changes").len();
-    assert!((1..61).contains(&told), "{told}");
+    let report = renamed["changes"].as_array().expect("changes").len();
+    assert!((1..61).contains(&report), "{report}");
 }

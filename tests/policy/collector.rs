@@ -1,13 +1,13 @@
-//! Something that takes traces as an OTLP collector does.
+//! A minimal OTLP collector for traces.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::desk::PATIENCE;
+use super::setup::TIMEOUT;
 
-/// Something that takes traces as an OTLP collector does, and keeps what it got.
+/// A minimal OTLP collector that keeps what it received.
 pub(super) struct Collector {
     /// Host and port.
     pub(super) address: String,
@@ -15,15 +15,15 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    /// Listen on any free port.
+    /// Listens on any free port.
     pub(super) fn start() -> Collector {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let bodies = Arc::new(Mutex::new(Vec::new()));
-        let kept = bodies.clone();
+        let received = bodies.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let kept = kept.clone();
+                let received = received.clone();
                 std::thread::spawn(move || {
                     let mut stream = BufReader::new(stream);
                     while let Some((head, body)) = request(&mut stream) {
@@ -32,7 +32,7 @@ impl Collector {
                             head.to_lowercase().contains("application/x-protobuf"),
                             "{head}"
                         );
-                        kept.lock().expect("no panic").extend(body);
+                        received.lock().expect("no panic").extend(body);
                         let answer = "HTTP/1.1 200 OK\r\nContent-Type: application/x-protobuf\r\nContent-Length: 0\r\n\r\n";
                         if stream.get_mut().write_all(answer.as_bytes()).is_err() {
                             return;
@@ -48,20 +48,20 @@ impl Collector {
         self.bodies.lock().expect("no panic").clone()
     }
 
-    /// Whether something came.
-    pub(super) fn has(&self, wanted: &[u8]) -> bool {
-        contains(&self.got(), wanted)
+    /// Whether these bytes were received.
+    pub(super) fn has(&self, bytes: &[u8]) -> bool {
+        contains(&self.got(), bytes)
     }
 
-    /// Wait until something came.
+    /// Waits until these bytes were received.
     #[track_caller]
-    pub(super) fn wait_for(&self, wanted: &[u8]) {
-        let until = Instant::now() + PATIENCE;
-        while !self.has(wanted) {
+    pub(super) fn wait_for(&self, bytes: &[u8]) {
+        let until = Instant::now() + TIMEOUT;
+        while !self.has(bytes) {
             assert!(
                 Instant::now() < until,
                 "it never came: {:?}",
-                String::from_utf8_lossy(wanted)
+                String::from_utf8_lossy(bytes)
             );
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -72,7 +72,7 @@ fn contains(whole: &[u8], part: &[u8]) -> bool {
     whole.windows(part.len()).any(|window| window == part)
 }
 
-/// The next request of a connection.
+/// Reads the next request of a connection.
 fn request(stream: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u8>)> {
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -83,8 +83,8 @@ fn request(stream: &mut BufReader<std::net::TcpStream>) -> Option<(String, Vec<u
         if line == "\r\n" {
             break;
         }
-        if let Some(told) = line.to_lowercase().strip_prefix("content-length:") {
-            length = told.trim().parse().expect("a length");
+        if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
         }
         head.push_str(&line);
     }

@@ -1,9 +1,8 @@
-//! A person sees what is destructive before it lands.
+//! Destructive changes need a person's confirmation.
 
 use std::sync::Arc;
 
 use notehost::config::{Confirm, Settings};
-use notehost::database::Database;
 use notehost::policy::Approvals;
 use serde_json::{Value, json};
 
@@ -13,13 +12,13 @@ use crate::support::place::Place;
 
 const PLAN: &str = "# Plan\n\nbuy milk\nwater the garden\ncall the bank\n";
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", PLAN);
     place
 }
 
-fn careful(place: &Place) -> Settings {
+fn settings_with_confirmation(place: &Place) -> Settings {
     Settings {
         confirm: Confirm::Floor,
         ..place.settings()
@@ -27,23 +26,26 @@ fn careful(place: &Place) -> Settings {
 }
 
 fn stdio(place: &Place) -> Client {
-    Client::start(&place.config_file(&careful(place)), &place.state())
+    Client::start(
+        &place.config_file(&settings_with_confirmation(place)),
+        &place.state(),
+    )
 }
 
-/// The program without a handshake yet.
-fn unstarted(place: &Place) -> Client {
+/// The program before the handshake.
+fn start_without_handshake(place: &Place) -> Client {
     Client::spawn(
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+        std::process::Command::new(crate::support::program())
             .args(["serve", "--config"])
-            .arg(place.config_file(&careful(place)))
+            .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
             .arg(place.state()),
     )
 }
 
-/// What the person at the command line does, in a process of its own.
+/// Decides an approval on the command line, in a separate process.
 fn decide(place: &Place, id: &str, yes: bool) {
-    let database = Database::open(&place.state()).expect("the records");
+    let database = notehost::policy::open_records(&place.state()).expect("the records");
     let approvals = Approvals::new(Arc::new(database));
     approvals
         .decide(id, yes, "tests")
@@ -70,8 +72,8 @@ fn with_approval(mut arguments: Value, id: &str) -> Value {
 }
 
 #[test]
-fn without_a_person_at_the_client_an_approval_is_asked_for() {
-    let place = desk();
+fn client_without_elicitation_gets_an_approval_id() {
+    let place = place_with_notes();
     let mut client = stdio(&place);
     let refused = client.call("document.remove", remove());
     let id = approval_of(&refused);
@@ -85,7 +87,7 @@ fn without_a_person_at_the_client_an_approval_is_asked_for() {
     assert_eq!(details["changes"][0]["path"], "Work/Plan.md");
     assert!(place.read("Work/Plan.md").is_some());
 
-    // Asked again it is the same question, and not decided it does not help.
+    // A second call returns the same approval, and an undecided approval does not help.
     assert_eq!(approval_of(&client.call("document.remove", remove())), id);
     assert_eq!(
         approval_of(&client.call("document.remove", with_approval(remove(), &id))),
@@ -96,7 +98,7 @@ fn without_a_person_at_the_client_an_approval_is_asked_for() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Plan.md").is_none());
 
-    // It worked once.
+    // It works once.
     place.write("Work/Plan.md", PLAN);
     let again = client.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&again), Some("approval_invalid"), "{again}");
@@ -104,8 +106,8 @@ fn without_a_person_at_the_client_an_approval_is_asked_for() {
 }
 
 #[test]
-fn an_approval_is_for_this_call_and_this_change_only() {
-    let place = desk();
+fn approval_is_bound_to_the_call_and_its_change() {
+    let place = place_with_notes();
     place.write("Work/Other.md", "other\n");
     let mut client = stdio(&place);
     let id = approval_of(&client.call("document.remove", remove()));
@@ -114,12 +116,12 @@ fn an_approval_is_for_this_call_and_this_change_only() {
     let refused = client.call("document.remove", with_approval(other, &id));
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
 
-    // The note is no longer the one that was shown: a person has to look again.
+    // The note has changed since it was shown: it has to be confirmed again.
     place.write("Work/Plan.md", "# Plan\n\nsomething precious\n");
-    let asked = client.call("document.remove", with_approval(remove(), &id));
-    let second = approval_of(&asked);
+    let reply = client.call("document.remove", with_approval(remove(), &id));
+    let second = approval_of(&reply);
     assert_ne!(second, id);
-    let details = &asked["structuredContent"]["error"]["details"];
+    let details = &reply["structuredContent"]["error"]["details"];
     assert!(
         details["diff"]
             .as_str()
@@ -137,11 +139,14 @@ fn an_approval_is_for_this_call_and_this_change_only() {
 }
 
 #[test]
-fn an_approval_of_somebody_else_does_not_exist() {
-    let place = desk();
+fn approvals_of_other_callers_are_not_found() {
+    let place = place_with_notes();
     let id = approval_of(&stdio(&place).call("document.remove", remove()));
     decide(&place, &id, true);
-    let server = Server::start(&place.config_file(&careful(&place)), &place.state());
+    let server = Server::start(
+        &place.config_file(&settings_with_confirmation(&place)),
+        &place.state(),
+    );
     let mut other = HttpClient::stateless(server.address());
     let refused = other.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&refused), Some("approval_invalid"), "{refused}");
@@ -149,14 +154,14 @@ fn an_approval_of_somebody_else_does_not_exist() {
 }
 
 #[test]
-fn an_approval_expires() {
-    let place = desk();
-    let mut settings = careful(&place);
+fn approval_expires() {
+    let place = place_with_notes();
+    let mut settings = settings_with_confirmation(&place);
     settings.confirmation.expires_seconds = 1;
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let id = approval_of(&client.call("document.remove", remove()));
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    let database = Database::open(&place.state()).expect("the records");
+    let database = notehost::policy::open_records(&place.state()).expect("the records");
     let decided = Approvals::new(Arc::new(database)).decide(&id, true, "tests");
     assert!(decided.is_err());
     let late = client.call("document.remove", with_approval(remove(), &id));
@@ -164,8 +169,8 @@ fn an_approval_expires() {
 }
 
 #[test]
-fn only_what_is_destructive_is_asked_about() {
-    let place = desk();
+fn only_destructive_changes_need_confirmation() {
+    let place = place_with_notes();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
     }
@@ -197,7 +202,7 @@ fn only_what_is_destructive_is_asked_about() {
         approval_of(&client.call(name, arguments));
         assert!(place.snapshot() == before, "{name}");
     }
-    // What would be done can always be looked at.
+    // A preview is always possible.
     let shown = client.call(
         "document.remove",
         json!({"paths": ["Plan"], "dry_run": true}),
@@ -206,8 +211,8 @@ fn only_what_is_destructive_is_asked_about() {
 }
 
 #[test]
-fn over_http_the_floor_stays_whatever_the_config_says() {
-    let place = desk();
+fn config_cannot_disable_confirmation_over_http() {
+    let place = place_with_notes();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     for mut client in [
         HttpClient::stateless(server.address()),
@@ -217,15 +222,15 @@ fn over_http_the_floor_stays_whatever_the_config_says() {
     }
     assert!(place.read("Work/Plan.md").is_some());
     drop(server);
-    // Over stdio an admin may trust the parent.
+    // Over stdio, an admin may trust the parent process.
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let removed = client.call("document.remove", remove());
     assert_eq!(error_code(&removed), None, "{removed}");
 }
 
 #[test]
-fn over_http_the_config_cannot_raise_how_many_notes_change_unasked() {
-    let place = desk();
+fn config_cannot_raise_the_bulk_threshold_over_http() {
+    let place = place_with_notes();
     for number in 0..25 {
         place.write(&format!("Many/Note {number}.md"), "see [[Plan]]\n");
     }
@@ -239,8 +244,8 @@ fn over_http_the_config_cannot_raise_how_many_notes_change_unasked() {
 }
 
 #[test]
-fn nobody_is_asked_more_than_a_person_can_look_at() {
-    let place = desk();
+fn pending_approvals_are_limited() {
+    let place = place_with_notes();
     for number in 0..51 {
         place.write(&format!("Many/Note {number}.md"), "x\n");
     }
@@ -256,8 +261,8 @@ fn nobody_is_asked_more_than_a_person_can_look_at() {
 }
 
 #[test]
-fn a_client_of_the_older_era_asks_its_person() {
-    for (says, code) in [
+fn session_based_client_confirms_by_elicitation() {
+    for (user_answer, code) in [
         (
             json!({"action": "accept", "content": {"approve": true}}),
             None,
@@ -269,15 +274,17 @@ fn a_client_of_the_older_era_asks_its_person() {
         (json!({"action": "decline"}), Some("approval_invalid")),
         (json!({"action": "cancel"}), Some("approval_invalid")),
     ] {
-        let place = desk();
-        let mut client = unstarted(&place);
-        client.shake_hands_with_person(says.clone());
+        let place = place_with_notes();
+        let mut client = start_without_handshake(&place);
+        client.initialize_with_elicitation(user_answer.clone());
         let outcome = client.call("document.remove", remove());
-        assert_eq!(error_code(&outcome), code, "{says}: {outcome}");
+        assert_eq!(error_code(&outcome), code, "{user_answer}: {outcome}");
         assert_eq!(place.read("Work/Plan.md").is_some(), code.is_some());
-        let asked = &client.asked()[0];
-        assert_eq!(asked["method"], "elicitation/create");
-        let message = asked["params"]["message"].as_str().expect("a message");
+        let elicitation = &client.elicitations()[0];
+        assert_eq!(elicitation["method"], "elicitation/create");
+        let message = elicitation["params"]["message"]
+            .as_str()
+            .expect("a message");
         assert!(
             message.contains("-buy milk") && message.contains("Work/Plan.md"),
             "{message}"
@@ -285,32 +292,32 @@ fn a_client_of_the_older_era_asks_its_person() {
     }
 }
 
-/// A call of the stateless era by a client that can ask its person.
+/// A call in the stateless revision by a client with the elicitation capability.
 fn stateless_call(arguments: &Value, answer: Option<(&str, Value)>) -> Value {
     let mut meta = stateless_meta();
     meta["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {"form": {}}});
     let mut params = json!({"name": "document__remove", "arguments": arguments, "_meta": meta});
-    if let Some((state, says)) = answer {
+    if let Some((state, user_answer)) = answer {
         params["requestState"] = state.into();
-        params["inputResponses"] = json!({"approval": says});
+        params["inputResponses"] = json!({"approval": user_answer});
     }
     params
 }
 
 #[test]
-fn a_client_of_the_newer_era_brings_the_answer_back() {
-    let place = desk();
+fn stateless_client_returns_the_confirmation() {
+    let place = place_with_notes();
     place.write("Work/Other.md", "other\n");
-    let mut client = unstarted(&place);
-    let asked = client.ask("tools/call", stateless_call(&remove(), None));
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let question = &asked["inputRequests"]["approval"];
+    let mut client = start_without_handshake(&place);
+    let reply = client.ask("tools/call", stateless_call(&remove(), None));
+    assert_eq!(reply["resultType"], "input_required", "{reply}");
+    let question = &reply["inputRequests"]["approval"];
     assert!(question.to_string().contains("buy milk"), "{question}");
-    let state = asked["requestState"].as_str().expect("a state").to_owned();
+    let state = reply["requestState"].as_str().expect("a state").to_owned();
     assert!(place.read("Work/Plan.md").is_some());
 
     let yes = json!({"action": "accept", "content": {"approve": true}});
-    // A state is for its own call, and only as it was given.
+    // A state is only valid unchanged and for its own call.
     let other = json!({"paths": ["Work/Other.md"]});
     for (arguments, state) in [(other, state.clone()), (remove(), format!("{state}x"))] {
         let id = client.send(
@@ -329,14 +336,14 @@ fn a_client_of_the_newer_era_brings_the_answer_back() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/Plan.md").is_none());
 
-    // The same answer again is worth nothing.
+    // The same answer cannot be used twice.
     place.write("Work/Plan.md", PLAN);
     let again = client.ask("tools/call", stateless_call(&remove(), Some((&state, yes))));
     assert_eq!(error_code(&again), Some("approval_invalid"), "{again}");
     assert!(place.read("Work/Plan.md").is_some());
 }
 
-/// `notehost call document remove` with these words more, its input and errors at a terminal.
+/// `notehost call document remove` with these arguments, with its input and errors at a terminal.
 fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use std::io::{Read as _, Write as _};
@@ -350,7 +357,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
         let opened = std::fs::File::options().read(true).write(true).open(&name);
         std::process::Stdio::from(opened.expect("the other end"))
     };
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let mut program = std::process::Command::new(crate::support::program())
         .args([
             "call",
             "document",
@@ -359,7 +366,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
             "Work/Plan",
             "--config",
         ])
-        .arg(place.config_file(&careful(place)))
+        .arg(place.config_file(&settings_with_confirmation(place)))
         .arg("--state")
         .arg(place.state())
         .env("NO_COLOR", "1")
@@ -372,7 +379,7 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
     let mut shown = String::new();
     let mut buffer = [0; 4096];
     let mut typed = false;
-    // Reading fails when the program has closed the other end.
+    // Reading fails when the program closes the other end.
     while let Ok(length @ 1..) = keyboard.read(&mut buffer) {
         shown.push_str(&String::from_utf8_lossy(&buffer[..length]));
         if !typed && shown.contains("[y/N]") {
@@ -386,13 +393,13 @@ fn at_a_terminal(place: &Place, types: &str) -> (Option<i32>, String) {
 }
 
 #[test]
-fn a_person_at_a_terminal_is_asked() {
+fn terminal_call_asks_for_confirmation() {
     for (types, code) in [("n\n", Some(1)), ("\n", Some(1)), ("y\n", Some(0))] {
-        let place = desk();
-        let (ended, shown) = at_a_terminal(&place, types);
-        assert_eq!(ended, code, "{shown}");
+        let place = place_with_notes();
+        let (result, shown) = at_a_terminal(&place, types);
+        assert_eq!(result, code, "{shown}");
         assert!(
-            shown.contains("-buy milk") && shown.contains("Do it?"),
+            shown.contains("-buy milk") && shown.contains("Apply this change?"),
             "{shown}"
         );
         assert_eq!(place.read("Work/Plan.md").is_some(), code == Some(1));
@@ -400,24 +407,24 @@ fn a_person_at_a_terminal_is_asked() {
 }
 
 #[test]
-fn a_script_is_not_asked_and_can_say_yes() {
-    let call = |place: &Place, words: &[&str]| {
-        std::process::Command::new(env!("CARGO_BIN_EXE_notehost"))
+fn script_is_not_asked_and_can_pass_yes() {
+    let call = |place: &Place, arguments: &[&str]| {
+        std::process::Command::new(crate::support::program())
             .args(["call", "document", "remove", "--paths", "Work/Plan"])
-            .args(words)
+            .args(arguments)
             .arg("--config")
-            .arg(place.config_file(&careful(place)))
+            .arg(place.config_file(&settings_with_confirmation(place)))
             .arg("--state")
             .arg(place.state())
             .stdin(std::process::Stdio::null())
             .output()
             .expect("the program runs")
     };
-    let place = desk();
+    let place = place_with_notes();
     let refused = call(&place, &[]);
     assert_eq!(refused.status.code(), Some(1));
-    let told: Value = serde_json::from_slice(&refused.stdout).expect("JSON");
-    assert_eq!(told["error"]["code"], "confirmation_required");
+    let report: Value = serde_json::from_slice(&refused.stdout).expect("JSON");
+    assert_eq!(report["error"]["code"], "confirmation_required");
     assert!(place.read("Work/Plan.md").is_some());
     assert_eq!(call(&place, &["--yes"]).status.code(), Some(0));
     assert!(place.read("Work/Plan.md").is_none());

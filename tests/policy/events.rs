@@ -1,14 +1,14 @@
-//! What happens in a server, told as it happens to whoever watches.
+//! The event stream of a server.
 
 use serde_json::json;
 
-use super::desk::{desk, over_http};
-use super::door::token;
+use super::auth_setup::token;
+use super::setup::{over_http, place_with_notes};
 use crate::support::http::{Connection, HttpClient};
 
 #[test]
-fn calls_and_messages_are_told_as_they_happen() {
-    let place = desk(|_| {});
+fn event_stream_reports_calls_and_messages() {
+    let place = place_with_notes(|_| {});
     let server = over_http(&place);
     let mut client = HttpClient::stateless(server.address());
     client.call("document", json!({"action": "read", "path": "Plan"}));
@@ -25,7 +25,7 @@ fn calls_and_messages_are_told_as_they_happen() {
     assert_eq!(first["paths"], json!(["Work/Plan.md"]));
     assert_eq!(first["outcome"], "ok");
 
-    // A dry run tells people nothing, and a refused message is none.
+    // A dry run sends no notification, and a rejected message is not an event.
     let notify = |more: serde_json::Value| {
         let mut arguments = json!({"action": "notify", "message": "all is done", "level": "warn"});
         let more = more.as_object().expect("fields").clone();
@@ -49,7 +49,7 @@ fn calls_and_messages_are_told_as_they_happen() {
         .collect();
     assert_eq!(kinds, ["ok", "too_large", "notice", "ok"]);
 
-    // Who comes again goes on where it was.
+    // A reconnecting client continues where it was.
     let mut again = Connection::open(server.address());
     again.send("GET", "/events", &[admin, ("Last-Event-ID", "3")], "");
     assert_eq!(again.receive_head(), 200);
@@ -57,8 +57,8 @@ fn calls_and_messages_are_told_as_they_happen() {
 }
 
 #[test]
-fn events_are_for_admins_also_without_authentication() {
-    let place = desk(|_| {});
+fn events_require_admin_even_without_authentication() {
+    let place = place_with_notes(|_| {});
     let server = over_http(&place);
     let shown =
         |name: &str, scope: &str| format!("Bearer {}", token(&place, name, &["--scopes", scope]));

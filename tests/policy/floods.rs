@@ -1,17 +1,20 @@
-//! Too much, too many and too slow over HTTP, each with what it got.
+//! Too large, too many and too slow requests over HTTP, with the expected results.
 
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::door::{assert_refused, desk, knock, serve, serve_open, show, token, unhurried};
+use super::auth_setup::{
+    assert_refused, place_with_notes, request_with_token, send_request, serve, serve_open,
+    settings_without_limits, token,
+};
 use crate::support::http::{
     Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta, wait_until,
 };
 
 #[test]
-fn a_body_that_is_too_large_is_refused() {
-    let place = desk();
+fn oversized_body_is_rejected() {
+    let place = place_with_notes();
     let good = token(&place, "laptop", &[]);
     let server = serve(&place, &place.settings());
     let shown = format!("Bearer {good}");
@@ -22,14 +25,14 @@ fn a_body_that_is_too_large_is_refused() {
     let too_much = "x".repeat((32 << 20) + 1);
     let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &too_much);
     assert_eq!(answer.status, 413, "{answer:?}");
-    // It need not be sent to be refused.
+    // The body need not be sent to be rejected.
     let mut connection = Connection::open(server.address());
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nContent-Length: 99999999999\r\n\r\n"
     );
     connection.send_raw(head.as_bytes());
     assert_eq!(connection.receive().status, 413);
-    // Nor by somebody who says nothing of its length.
+    // The same without a declared length.
     let mut connection = Connection::open(server.address());
     let head = format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: {shown}\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -42,17 +45,17 @@ fn a_body_that_is_too_large_is_refused() {
         }
     }
     assert_eq!(connection.receive().status, 413);
-    // Who shows no token is not read at all.
+    // Without a token the body is not read at all.
     let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers[..1], &too_much);
     assert_refused(&answer, false);
-    assert_eq!(show(&server, &good).status, 200);
+    assert_eq!(request_with_token(&server, &good).status, 200);
 }
 
-/// Clients that send their requests byte by byte are let go, and hold up nobody meanwhile.
+/// Clients that send their requests byte by byte are disconnected, and block nobody meanwhile.
 #[test]
-fn slow_clients_are_let_go() {
-    let place = desk();
-    let server = serve_open(&place, &unhurried(&place));
+fn slow_clients_are_disconnected() {
+    let place = place_with_notes();
+    let server = serve_open(&place, &settings_without_limits(&place));
     let heads = (0..100).map(|_| b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ".to_vec());
     let body = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: \
                 application/json, text/event-stream\r\nContent-Length: 1000\r\n\r\n{";
@@ -66,7 +69,7 @@ fn slow_clients_are_let_go() {
         })
         .collect();
     let deadline = Instant::now() + Duration::from_secs(240);
-    // A byte now and then keeps none of them alive.
+    // An occasional byte does not keep a connection alive.
     let mut client = HttpClient::stateless(server.address());
     let mut open = slow.len();
     while open > 0 {
@@ -87,25 +90,25 @@ fn slow_clients_are_let_go() {
 }
 
 #[test]
-fn a_thousand_sessions_are_held_side_by_side() {
+fn a_thousand_concurrent_sessions_are_supported() {
     const THREADS: usize = 20;
     const EACH: usize = 50;
-    let place = desk();
+    let place = place_with_notes();
     let good = token(&place, "crowd", &[]);
-    let server = serve(&place, &unhurried(&place));
+    let server = serve(&place, &settings_without_limits(&place));
     let opened = std::sync::Barrier::new(THREADS);
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let open = || HttpClient::with_session_of(server.address(), Some(&good));
+                let open = || HttpClient::with_session_and_token(server.address(), Some(&good));
                 let mut clients: Vec<HttpClient> = (0..EACH).map(|_| open()).collect();
-                // Nobody goes on before all thousand are there.
+                // Nobody continues before all thousand are connected.
                 opened.wait();
                 for client in &mut clients {
                     client.send_call("document.read", json!({"path": "Work/Plan"}));
                 }
                 let plans: Vec<Value> = clients.iter_mut().map(HttpClient::receive).collect();
-                // Nor does anybody leave before all were answered.
+                // Nobody disconnects before all got a reply.
                 opened.wait();
                 for plan in plans {
                     assert_eq!(plan["result"]["isError"], false, "{plan}");
@@ -113,17 +116,17 @@ fn a_thousand_sessions_are_held_side_by_side() {
             });
         }
     });
-    // And the next one is a client like any other.
-    let mut next = HttpClient::with_session_of(server.address(), Some(&good));
+    // The next client is served as usual.
+    let mut next = HttpClient::with_session_and_token(server.address(), Some(&good));
     let plan = next.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
 }
 
 #[test]
-fn one_caller_cannot_take_the_sessions_of_all() {
-    let place = desk();
+fn sessions_per_caller_are_limited() {
+    let place = place_with_notes();
     let (greedy, modest) = (token(&place, "greedy", &[]), token(&place, "modest", &[]));
-    let server = serve(&place, &unhurried(&place));
+    let server = serve(&place, &settings_without_limits(&place));
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": SESSIONS, "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}});
     let initialize = initialize.to_string();
@@ -141,27 +144,27 @@ fn one_caller_cannot_take_the_sessions_of_all() {
     };
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.header("retry-after").is_some(), "{refused:?}");
-    let mut client = HttpClient::with_session_of(server.address(), Some(&modest));
+    let mut client = HttpClient::with_session_and_token(server.address(), Some(&modest));
     let plan = client.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(plan["isError"], false, "{plan}");
-    // Who has too many is still served without one, and gets another one for each that ends.
-    assert_eq!(show(&server, &greedy).status, 200);
+    // A caller with too many sessions is still served without one, and gets a new one for each that ends.
+    assert_eq!(request_with_token(&server, &greedy).status, 200);
     let last = last.expect("there were some");
     let headers = [
         proof,
         ("MCP-Protocol-Version", SESSIONS),
         ("Mcp-Session-Id", last.as_str()),
     ];
-    let ended = Connection::open(server.address()).ask("DELETE", "/mcp", &headers, "");
-    assert!(ended.status < 300, "{ended:?}");
+    let result = Connection::open(server.address()).ask("DELETE", "/mcp", &headers, "");
+    assert!(result.status < 300, "{result:?}");
     wait_until("there is room again", || begin().status == 200);
 }
 
 #[test]
-fn floods_of_requests_are_answered_or_refused_but_never_lost() {
-    let place = desk();
-    let server = serve_open(&place, &unhurried(&place));
-    // Batches were taken out of MCP: an array is refused whole.
+fn request_floods_are_answered_or_rejected_but_never_dropped() {
+    let place = place_with_notes();
+    let server = serve_open(&place, &settings_without_limits(&place));
+    // Batches were removed from MCP: an array is rejected as a whole.
     let write = |id: usize| {
         let arguments = json!({"path": format!("Work/Batch {id}.md"), "content": "x"});
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
@@ -185,7 +188,7 @@ fn floods_of_requests_are_answered_or_refused_but_never_lost() {
         assert!((400..500).contains(&answer.status), "{answer:?}");
     }
     assert_eq!(place.read("Work/Batch 0.md"), None);
-    // Four hundred requests before the first answer is read.
+    // Four hundred requests before the first reply is read.
     let mut client = HttpClient::stateless(server.address());
     let sent: Vec<u64> = (0..400)
         .map(|_| client.send_call("document.read", json!({"path": "Work/Plan"})))
@@ -195,20 +198,20 @@ fn floods_of_requests_are_answered_or_refused_but_never_lost() {
         assert_eq!(plan["id"], id, "{plan}");
         assert_eq!(plan["result"]["isError"], false, "{plan}");
     }
-    // Hundreds that hang up at once leave nothing behind.
+    // Hundreds of aborted connections leave nothing behind.
     for _ in 0..300 {
         HttpClient::stateless(server.address())
             .send_call("document.read", json!({"path": "Work/Plan"}));
     }
     wait_until("the server answers as before", || {
-        knock(&server, &[]).status == 200
+        send_request(&server, &[]).status == 200
     });
 }
 
-/// What is not HTTP, or hardly.
+/// Malformed HTTP.
 #[test]
-fn nonsense_on_the_wire_is_refused() {
-    let place = desk();
+fn malformed_http_is_rejected() {
+    let place = place_with_notes();
     let server: Server = serve_open(&place, &place.settings());
     let long = format!(
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n",
@@ -235,5 +238,5 @@ fn nonsense_on_the_wire_is_refused() {
             "{nonsense:.60}: {answer}"
         );
     }
-    assert_eq!(knock(&server, &[]).status, 200);
+    assert_eq!(send_request(&server, &[]).status, 200);
 }

@@ -1,43 +1,45 @@
-//! What a caller may not see does not exist for it: every action of every loaded component is called with whatever
-//! could point into a hidden notebook, over stdio and over HTTP, and nothing that comes back may tell of it.
+//! Hidden notes must not leak: every action of every loaded component is called with everything that could point into a
+//! hidden notebook, over stdio and over HTTP, and no reply may reveal it.
 //!
-//! Two witnesses. The hidden notes are full of a secret that no argument ever contains: wherever it turns up, it
-//! leaked. And beside the vault stands its twin, in which the notebook does not exist: what is answered there must be
-//! answered here, which also catches counts and choices of words.
+//! There are two checks. Hidden notes contain a secret that no argument contains: any occurrence in a reply is a leak.
+//! And a second vault, the twin, lacks the hidden notebook: both must give the same replies, which also catches
+//! differences in counts and wording.
 
-mod asking;
-mod world;
+mod generated_calls;
+mod served_vault;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::transcript::Stable;
-use asking::{Ask, hidden_values, hostile_asks, questions, shaped_asks};
-use world::{Entrance, SECRET, World};
+use generated_calls::{
+    GeneratedCall, calls_from_schema, calls_of_hostile_guest, calls_with_special_arguments,
+    hidden_values,
+};
+use served_vault::{CallerKind, SECRET, ServedVault};
 
-/// The vault and its twin, side by side.
-struct Pair {
-    real: World,
-    twin: World,
+/// The vault and its twin.
+struct VaultPair {
+    real: ServedVault,
+    twin: ServedVault,
     /// One for each: their ids differ, and get the same names.
     stable: [Stable; 2],
     differences: Vec<String>,
     leaks: Vec<String>,
-    /// How each action answered, to see that it was really reached.
+    /// The outcomes of each action, to check that it was really reached.
     outcomes: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Pair {
+impl VaultPair {
     fn ask(&mut self, method: &str, params: &Value) -> [Value; 2] {
         let (real, twin) = (self.real.ask(method, params), self.twin.ask(method, params));
         let shown = format!("{method} {params}");
         if contains_secret(&real.to_string()) {
             self.leaks.push(format!("{shown}\n    {real}"));
         }
-        // What was changed last and what time it is are matters of moments that the two cannot share: only how much there is
-        // must agree.
-        // A package of cards says when it was made.
+        // Change order and time depend on the moment, which the two vaults cannot share: only the number of results
+        // must be equal. A card package contains its creation time.
         let by_time = [
             "search__recent",
             "block__recent",
@@ -46,8 +48,8 @@ impl Pair {
         ];
         let is_by_time = by_time.contains(&params["name"].as_str().unwrap_or_default());
         let answers = [&real, &twin].map(|answer| match is_by_time {
-            true => counted(&settled(answer)),
-            false => settled(answer),
+            true => counts_only(&without_unique_values(answer)),
+            false => without_unique_values(answer),
         });
         let [real, twin] = [0, 1].map(|at| self.stable[at].value(&answers[at], "id"));
         if real != twin {
@@ -57,7 +59,7 @@ impl Pair {
         answers
     }
 
-    fn call(&mut self, ask: &Ask) {
+    fn call(&mut self, ask: &GeneratedCall) {
         let params = json!({"name": ask.tool, "arguments": ask.arguments});
         let [answer, _] = self.ask("tools/call", &params);
         let error = &answer["result"]["structuredContent"]["error"]["code"];
@@ -68,13 +70,13 @@ impl Pair {
             .insert(outcome);
     }
 
-    /// Everything was asked: what was said along the way must not tell either.
-    fn judge(mut self) {
-        for (what, said) in [
+    /// After all calls: logs and notifications must not leak either.
+    fn assert_no_leaks(mut self) {
+        for (what, text) in [
             ("a notification", self.real.notifications()),
             ("the log", self.real.log()),
         ] {
-            let lines = said.lines().filter(|line| contains_secret(line));
+            let lines = text.lines().filter(|line| contains_secret(line));
             self.leaks
                 .extend(lines.map(|line| format!("{what}: {line}")));
         }
@@ -87,7 +89,7 @@ impl Pair {
         );
         assert!(
             self.differences.is_empty(),
-            "{} answers tell that something is hidden:\n{}",
+            "{} replies reveal that something is hidden:\n{}",
             self.differences.len(),
             some(&self.differences)
         );
@@ -108,8 +110,8 @@ fn contains_secret(text: &str) -> bool {
     text.to_lowercase().contains(SECRET)
 }
 
-/// An answer without what differs between any two calls: approvals have ids and times of their own.
-fn settled(answer: &Value) -> Value {
+/// A reply without values that differ between any two calls: approvals have unique ids and times.
+fn without_unique_values(answer: &Value) -> Value {
     let mut text = answer.clone();
     let details = &answer["result"]["structuredContent"]["error"]["details"];
     if let Some(approval) = details["approval"].as_str() {
@@ -121,19 +123,19 @@ fn settled(answer: &Value) -> Value {
     text
 }
 
-/// An answer of which only the number of hits, or the error, is left.
-fn counted(answer: &Value) -> Value {
-    let said = &answer["result"]["structuredContent"];
-    let items = said["items"].as_array().map(Vec::len);
-    json!({"result": {"structuredContent": {"total": said["total"], "items": items, "error": said["error"]}}})
+/// A reply reduced to the number of hits, or the error.
+fn counts_only(answer: &Value) -> Value {
+    let reply = &answer["result"]["structuredContent"];
+    let items = reply["items"].as_array().map(Vec::len);
+    json!({"result": {"structuredContent": {"total": reply["total"], "items": items, "error": reply["error"]}}})
 }
 
-fn everything_is_asked(entrance: Entrance) {
+fn run_all_calls(caller: CallerKind) {
     let stable = [Stable::new(), Stable::new()];
-    let (real, hidden_ids) = World::real(entrance);
-    let mut pair = Pair {
+    let (real, hidden_ids) = ServedVault::real(caller);
+    let mut pair = VaultPair {
         real,
-        twin: World::twin(entrance),
+        twin: ServedVault::twin(caller),
         stable,
         differences: Vec::new(),
         leaks: Vec::new(),
@@ -149,13 +151,13 @@ fn everything_is_asked(entrance: Entrance) {
         tools.len()
     );
     for tool in &tools {
-        for ask in questions(tool, &values) {
+        for ask in calls_from_schema(tool, &values) {
             pair.call(&ask);
         }
     }
-    for ask in shaped_asks(&values)
+    for ask in calls_with_special_arguments(&values)
         .into_iter()
-        .chain(hostile_asks(&values))
+        .chain(calls_of_hostile_guest(&values))
     {
         pair.call(&ask);
     }
@@ -174,7 +176,7 @@ fn everything_is_asked(entrance: Entrance) {
     }
     pair.ask("resources/templates/list", &json!({}));
     for value in &values {
-        for path in [value.clone(), asking::percent_encoded(value)] {
+        for path in [value.clone(), generated_calls::percent_encoded(value)] {
             pair.ask(
                 "resources/read",
                 &json!({"uri": format!("notehost://vault/main/{path}")}),
@@ -188,27 +190,28 @@ fn everything_is_asked(entrance: Entrance) {
             }),
         );
     }
-    pair.judge();
+    pair.assert_no_leaks();
 }
 
 #[test]
-fn nothing_tells_of_a_hidden_notebook_over_stdio() {
-    everything_is_asked(Entrance::Stdio);
+fn hidden_notebook_does_not_leak_over_stdio() {
+    run_all_calls(CallerKind::Stdio);
 }
 
 #[test]
-fn nothing_tells_of_a_hidden_notebook_over_http() {
-    everything_is_asked(Entrance::Http);
+fn hidden_notebook_does_not_leak_over_http() {
+    run_all_calls(CallerKind::Http);
 }
 
-/// The witnesses can see: for a caller that may read the notebook, both speak up.
+/// The checks work: for a caller that may read the notebook, both fail.
 #[test]
-fn the_witnesses_notice_what_is_not_hidden() {
-    let (mut real, _) = World::real(Entrance::Owner);
+fn leak_checks_detect_a_visible_notebook() {
+    let (mut real, _) = ServedVault::real(CallerKind::Owner);
     let call = json!({"name": "document__read", "arguments": {"path": "Vellum/Known.md"}});
     assert!(contains_secret(&real.ask("tools/call", &call).to_string()));
-    let mut twin = World::twin(Entrance::Owner);
+    let mut twin = ServedVault::twin(CallerKind::Owner);
     let list = json!({"name": "notebook__list", "arguments": {}});
-    let said = [&mut real, &mut twin].map(|world| settled(&world.ask("tools/call", &list)));
-    assert_ne!(said[0]["result"], said[1]["result"]);
+    let reply =
+        [&mut real, &mut twin].map(|world| without_unique_values(&world.ask("tools/call", &list)));
+    assert_ne!(reply[0]["result"], reply[1]["result"]);
 }

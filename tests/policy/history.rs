@@ -1,26 +1,26 @@
-//! What was changed can be seen across notes, also while a server runs, and taken back to the byte.
+//! Changes can be listed across notes, also while a server runs, and undone to the byte.
 
 use serde_json::{Value, json};
 
-use super::desk::{Ended, audit, desk, over_stdio, program, run, stop};
+use super::setup::{RunResult, audit, over_stdio, place_with_notes, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::place::Place;
 
-/// Line ends of both kinds, no last line end, letters of more than one byte.
-const STUBBORN: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
+/// Mixed line ends, no final line feed, multi-byte characters.
+const UNUSUAL_BYTES: &[u8] = "# Grüße\r\n\r\nzwei\n\u{feff}drei".as_bytes();
 
-fn history(place: &Place, words: &[&str]) -> Ended {
-    run(&mut program(place, &[&["history"], words].concat()))
+fn history(place: &Place, arguments: &[&str]) -> RunResult {
+    run(&mut program(place, &[&["history"], arguments].concat()))
 }
 
 #[track_caller]
-fn items(place: &Place, words: &[&str]) -> Vec<Value> {
-    let listed = history(place, words);
+fn items(place: &Place, arguments: &[&str]) -> Vec<Value> {
+    let listed = history(place, arguments);
     assert_eq!(listed.code, Some(0), "{listed:#?}");
     listed.json()["items"].as_array().expect("a list").clone()
 }
 
-/// Make a call that changes something; returns the change.
+/// Makes a call that changes something; returns the change id.
 #[track_caller]
 fn change(client: &mut Client, name: &str, arguments: Value) -> String {
     let result = client.call(name, arguments);
@@ -33,9 +33,9 @@ fn change(client: &mut Client, name: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn changes_are_listed_and_shown_while_a_server_runs() {
-    let place = desk(|_| ());
-    place.write("Work/Letter.md", STUBBORN);
+fn changes_can_be_listed_and_shown_while_a_server_runs() {
+    let place = place_with_notes(|_| ());
+    place.write("Work/Letter.md", UNUSUAL_BYTES);
     let mut client = over_stdio(&place);
     let created = change(
         &mut client,
@@ -53,9 +53,9 @@ fn changes_are_listed_and_shown_while_a_server_runs() {
         json!({"path": "Diary/One", "to": "Two"}),
     );
 
-    let ids = |words: &[&str]| -> Vec<String> {
+    let ids = |arguments: &[&str]| -> Vec<String> {
         let named = |item: &Value| item["change"].as_str().unwrap_or_default().to_owned();
-        items(&place, words).iter().map(named).collect()
+        items(&place, arguments).iter().map(named).collect()
     };
     assert_eq!(
         ids(&["list"]),
@@ -89,21 +89,21 @@ fn changes_are_listed_and_shown_while_a_server_runs() {
         "{diff}"
     );
 
-    for (words, told) in [
-        (&["show", "nonsense"][..], "no change `nonsense`"),
-        (&["undo", "nonsense"], "no change `nonsense`"),
+    for (arguments, expected) in [
+        (&["show", "nonsense"][..], "unknown change `nonsense`"),
+        (&["undo", "nonsense"], "unknown change `nonsense`"),
         (&["list", "--path", "Work/Never.md"], "Work/Never.md"),
     ] {
-        let ended = history(&place, words);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        let result = history(&place, arguments);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
 }
 
 #[test]
-fn an_undo_brings_back_every_byte() {
-    let place = desk(|_| ());
-    place.write("Work/Letter.md", STUBBORN);
+fn undo_restores_every_byte() {
+    let place = place_with_notes(|_| ());
+    place.write("Work/Letter.md", UNUSUAL_BYTES);
     place.write("Work/Index.md", "see [[Letter]]\n");
     let before = (place.read("Work/Letter.md"), place.read("Work/Index.md"));
     let mut client = over_stdio(&place);
@@ -123,7 +123,7 @@ fn an_undo_brings_back_every_byte() {
         json!({"path": "Diary/One.md", "content": "first\n"}),
     );
 
-    // The server holds the vault: it says who, and what can be done.
+    // The server holds the lock: the error names it and states what can be done.
     let held = history(&place, &["undo", &moved]);
     assert_eq!(held.code, Some(3), "{held:#?}");
     let process = client.process().id().to_string();
@@ -131,7 +131,7 @@ fn an_undo_brings_back_every_byte() {
         held.errors.contains(&process) && held.errors.contains("undo"),
         "{held:#?}"
     );
-    // Only to see it, nobody has to let go.
+    // A preview needs no lock.
     let snapshot = place.snapshot();
     let shown = history(&place, &["undo", &moved, "--dry-run"]);
     assert_eq!(shown.code, Some(0), "{shown:#?}");
@@ -166,7 +166,7 @@ fn an_undo_brings_back_every_byte() {
     let again = history(&place, &["undo", &moved]);
     assert_eq!(again.code, Some(1), "{again:#?}");
     assert!(again.errors.contains("undone already"), "{again:#?}");
-    // An undo is a change as any other: it leaves rows, and can be undone.
+    // An undo is a regular change: it is recorded, and can be undone.
     let rows = audit(&place, &["--domain", "history", "--transport", "cli"]);
     let outcomes: Vec<&str> = rows
         .iter()
@@ -182,8 +182,8 @@ fn an_undo_brings_back_every_byte() {
 }
 
 #[test]
-fn an_undo_follows_the_same_rules() {
-    let place = desk(|_| ());
+fn undo_respects_permissions_and_conflicts() {
+    let place = place_with_notes(|_| ());
     let mut client = over_stdio(&place);
     let id = change(
         &mut client,
@@ -192,11 +192,11 @@ fn an_undo_follows_the_same_rules() {
     );
     stop(client.process());
     let snapshot = place.snapshot();
-    let refused = |settings: notehost::config::Settings, told: &str| {
+    let refused = |settings: notehost::config::Settings, expected: &str| {
         place.config_file(&settings);
-        let ended = history(&place, &["undo", &id]);
-        assert_eq!(ended.code, Some(1), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        let result = history(&place, &["undo", &id]);
+        assert_eq!(result.code, Some(1), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
         place.snapshot().assert_same_as(&snapshot);
     };
     let mut settings = place.settings();
@@ -208,18 +208,18 @@ fn an_undo_follows_the_same_rules() {
     let mut settings = place.settings();
     settings.read_only = true;
     refused(settings, "read-only");
-    // What is hidden did not happen.
+    // Changes of hidden notes are not found.
     let mut settings = place.settings();
     settings
         .permissions
         .notebooks
         .insert("Work".into(), notehost::vault::Tier::None);
-    refused(settings, "no change");
-    // Somebody wrote there since.
+    refused(settings, "unknown change");
+    // The note was changed since.
     place.config_file(&place.settings());
     place.write("Work/Plan.md", "written by hand\n");
-    let ended = history(&place, &["undo", &id]);
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    let result = history(&place, &["undo", &id]);
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert_eq!(
         place.read("Work/Plan.md").as_deref(),
         Some(&b"written by hand\n"[..])
@@ -227,10 +227,10 @@ fn an_undo_follows_the_same_rules() {
 }
 
 #[test]
-fn the_flood_of_one_caller_leaves_the_changes_of_another() {
-    let place = desk(|settings| settings.history.keep_bytes = 400_000);
+fn retention_is_fair_between_callers() {
+    let place = place_with_notes(|settings| settings.history.keep_bytes = 400_000);
     let before = place.read("Work/Plan.md");
-    let words = [
+    let args = [
         "call",
         "document",
         "append",
@@ -239,15 +239,15 @@ fn the_flood_of_one_caller_leaves_the_changes_of_another() {
         "--text",
         "mine",
     ];
-    let appended = run(&mut program(&place, &words));
+    let appended = run(&mut program(&place, &args));
     assert_eq!(appended.code, Some(0), "{appended:#?}");
     let mine = items(&place, &["list", "--limit", "1"]).remove(0);
     let mine = mine["change"].as_str().expect("a change").to_owned();
     let mut client = over_stdio(&place);
     let flood = |round: u32| -> String {
-        let words = (0..8000)
+        let numbers = (0..8000)
             .map(|number: u32| format!("{:x} ", number.wrapping_mul(2_654_435_761) ^ round));
-        words.collect()
+        numbers.collect()
     };
     let mut latest = String::new();
     for round in 0..20 {
@@ -262,7 +262,7 @@ fn the_flood_of_one_caller_leaves_the_changes_of_another() {
         "the oldest of the flood are gone: {}",
         kept.len()
     );
-    // Taking the flood back is a large change too, of whoever takes it back: the small one comes first.
+    // Undoing the flood is also a large change of its caller, so undo the small one first.
     for id in [&mine, &latest] {
         let undone = history(&place, &["undo", id]);
         assert_eq!(undone.code, Some(0), "{undone:#?}");

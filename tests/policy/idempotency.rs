@@ -1,4 +1,4 @@
-//! A call that is sent twice happens once.
+//! Idempotency keys: a call that is sent twice runs once.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Log.md", "begin\n");
     place
@@ -25,8 +25,8 @@ fn times(place: &Place) -> usize {
 }
 
 #[test]
-fn the_same_call_sent_many_times_at_once_happens_once() {
-    let place = desk();
+fn concurrent_duplicates_run_once() {
+    let place = place_with_notes();
     let mut client = Client::start(&place.config_file(&place.settings()), &place.state());
     let sent: Vec<u64> = (0..20)
         .map(|_| client.send_call("document.append", append("k")))
@@ -53,8 +53,8 @@ fn the_same_call_sent_many_times_at_once_happens_once() {
 }
 
 #[test]
-fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
-    let place = desk();
+fn stored_reply_survives_a_restart_and_is_scoped_to_its_caller() {
+    let place = place_with_notes();
     let config = place.config_file(&place.settings());
     let mut client = Client::start(&config, &place.state());
     let first = client.call("document.append", append("k"));
@@ -63,7 +63,7 @@ fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
     assert_eq!(client.call("document.append", append("k")), first);
     drop(client);
     assert_eq!(times(&place), 1);
-    // Somebody else's key is another key.
+    // The same key of another caller is a different key.
     let server = Server::start(&config, &place.state());
     let mut other = HttpClient::stateless(server.address());
     let done = other.call("document.append", append("k"));
@@ -72,26 +72,26 @@ fn the_reply_outlives_a_restart_and_belongs_to_its_caller() {
 }
 
 #[test]
-fn a_program_that_dies_between_commit_and_reply_has_not_forgotten() {
+fn crash_between_commit_and_reply_keeps_the_key() {
     for point in [
         "commit-begin",
         "commit-history-done",
         "commit-journal-removed",
     ] {
-        let place = desk();
+        let place = place_with_notes();
         let config = place.config_file(&place.settings());
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .args(["serve", "--config"])
                 .arg(&config)
                 .arg("--state")
                 .arg(place.state())
                 .env("NOTEHOST_FAIL_POINT", point),
         );
-        client.shake_hands();
+        client.initialize();
         let id = client.send_call("document.append", append("k"));
         assert!(
-            client.answer_unless_it_ends(id).is_none(),
+            client.answer_or_exit(id).is_none(),
             "{point} was not reached"
         );
         drop(client);
@@ -109,20 +109,20 @@ fn a_program_that_dies_between_commit_and_reply_has_not_forgotten() {
 }
 
 #[test]
-fn a_call_that_waits_for_a_person_keeps_no_key() {
-    let place = desk();
+fn call_awaiting_approval_does_not_claim_its_key() {
+    let place = place_with_notes();
     let server = Server::start(&place.config_file(&place.settings()), &place.state());
     let mut client = HttpClient::stateless(server.address());
     let arguments = json!({"paths": ["Log"], "idempotency_key": "k"});
     for _ in 0..2 {
-        let asked = client.call("document.remove", arguments.clone());
-        assert_eq!(error_code(&asked), Some("confirmation_required"), "{asked}");
+        let reply = client.call("document.remove", arguments.clone());
+        assert_eq!(error_code(&reply), Some("confirmation_required"), "{reply}");
     }
 }
 
 #[test]
-fn who_may_see_less_by_now_is_told_only_that_it_happened() {
-    let place = desk();
+fn replay_with_reduced_permissions_hides_the_reply() {
+    let place = place_with_notes();
     let mut settings = place.settings();
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let first = client.call("document.append", append("k"));

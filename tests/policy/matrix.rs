@@ -1,5 +1,5 @@
-//! Every tier × every effect × several domains × every kind of caller: what each cell answers. The tiers of each caller
-//! come from another place: its section of the config, or its token.
+//! Every tier × every effect × several domains × every kind of caller, with the expected outcome. The tiers of each
+//! caller have another source: its section of the config, or its token.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ const TIERS: [Tier; 4] = [Tier::None, Tier::Read, Tier::Write, Tier::Delete];
 const EFFECTS: [Effect; 3] = [Effect::Read, Effect::Write, Effect::Delete];
 const DOMAINS: [&str; 3] = ["document", "notebook", "hostile"];
 
-/// The notebook in which a caller has a tier.
+/// The notebook in which callers have this tier.
 fn notebook(tier: Tier) -> String {
     format!("Tier-{tier}")
 }
 
-/// A call of that effect in a notebook. Nothing lands, so that no cell disturbs another.
+/// A call with this effect in a notebook. Nothing is committed, so that cells do not affect each other.
 fn call_of(domain: &str, effect: Effect, notebook: &str) -> (&'static str, Value) {
     let path = format!("{notebook}/Note.md");
     match (domain, effect) {
@@ -60,7 +60,7 @@ fn call_of(domain: &str, effect: Effect, notebook: &str) -> (&'static str, Value
     }
 }
 
-/// What a cell must answer: what is not seen is not there, what is seen and too little is denied.
+/// The expected outcome: hidden notes are not found, insufficient tiers are denied.
 fn expected(tier: Tier, effect: Effect) -> &'static str {
     let needed = match effect {
         Effect::Read => Tier::Read,
@@ -74,14 +74,14 @@ fn expected(tier: Tier, effect: Effect) -> &'static str {
     }
 }
 
-/// The code in what a call answered; the hostile guest tells of a refusal in its reply.
+/// The error code of a reply; the hostile guest reports a denial in its result.
 fn code(structured: &Value) -> String {
     let refused = structured["refused"].as_str();
     let failed = structured["error"]["code"].as_str();
     failed.or(refused).unwrap_or("ok").to_owned()
 }
 
-fn office() -> Place {
+fn place_with_tiers() -> Place {
     let place = Place::new();
     for tier in TIERS {
         place.write(&format!("{}/Note.md", notebook(tier)), "one\n");
@@ -105,7 +105,7 @@ fn granted(tier: Tier) -> GrantSettings {
     grant
 }
 
-/// For whom nothing is said sees nothing; the named callers have their tiers.
+/// Unlisted callers see nothing; the named callers have their tiers.
 fn settings(place: &Place, grant: Tier) -> Settings {
     let mut settings = place.settings();
     settings.permissions.default = Tier::None;
@@ -127,7 +127,7 @@ fn settings(place: &Place, grant: Tier) -> Settings {
     settings
 }
 
-/// Every cell, asked one way.
+/// Tests every cell with one kind of caller.
 #[track_caller]
 fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
     let mut wrong = Vec::new();
@@ -135,11 +135,11 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
         for tier in TIERS {
             for effect in EFFECTS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
-                let met = ask(action, arguments);
-                let (found, wanted) = (code(&met), expected(tier, effect));
-                if found != wanted {
+                let outcome = ask(action, arguments);
+                let (found, expected_code) = (code(&outcome), expected(tier, effect));
+                if found != expected_code {
                     wrong.push(format!(
-                        "{who}, tier {tier}, {action}: {found}, not {wanted}: {met}"
+                        "{who}, tier {tier}, {action}: {found}, not {expected_code}: {outcome}"
                     ));
                 }
             }
@@ -149,8 +149,8 @@ fn assert_cells(who: &str, mut ask: impl FnMut(&str, Value) -> Value) {
 }
 
 #[test]
-fn over_stdio() {
-    let place = office();
+fn permission_matrix_over_stdio() {
+    let place = place_with_tiers();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let mut client = Client::start(&config, &place.state());
     assert_cells("stdio", |action, arguments| {
@@ -159,8 +159,8 @@ fn over_stdio() {
 }
 
 #[test]
-fn over_http_without_a_token() {
-    let place = office();
+fn permission_matrix_over_http_without_a_token() {
+    let place = place_with_tiers();
     let config = place.config_file(&settings(&place, Tier::Delete));
     let server = Server::start(&config, &place.state());
     let mut client = HttpClient::stateless(server.address());
@@ -169,7 +169,7 @@ fn over_http_without_a_token() {
     });
 }
 
-/// What a caller that is made here gets.
+/// The outcome for a caller constructed here.
 fn ask(
     threads: &tokio::runtime::Runtime,
     host: &Arc<Host>,
@@ -184,8 +184,8 @@ fn ask(
 }
 
 #[test]
-fn named_callers_and_tokens() {
-    let place = office();
+fn permission_matrix_for_named_callers_and_tokens() {
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     let by_token = CallerPermissions {
@@ -208,7 +208,7 @@ fn named_callers_and_tokens() {
             ask(&threads, &host, &caller, action, arguments)
         });
     }
-    // Who is not named has the tier for everybody: none.
+    // An unlisted caller has the default tier: none.
     let stranger = Caller::with_token("stranger", everything, None, None);
     for tier in TIERS {
         let (action, arguments) = call_of("document", Effect::Read, &notebook(tier));
@@ -220,25 +220,25 @@ fn named_callers_and_tokens() {
 }
 
 #[test]
-fn a_grant_takes_away_and_never_adds() {
+fn component_grant_only_restricts() {
     for grant in TIERS {
-        let place = office();
+        let place = place_with_tiers();
         let threads = tokio::runtime::Runtime::new().expect("threads");
         let host = threads.block_on(place.host(settings(&place, grant)));
         let caller = Caller::command_line(Some("phone"));
         for tier in TIERS {
             for effect in EFFECTS {
                 let (action, arguments) = call_of("hostile", effect, &notebook(tier));
-                let met = ask(&threads, &host, &caller, action, arguments);
-                let wanted = expected(tier.min(grant), effect);
+                let outcome = ask(&threads, &host, &caller, action, arguments);
+                let expected_code = expected(tier.min(grant), effect);
                 assert_eq!(
-                    code(&met),
-                    wanted,
-                    "tier {tier}, grant {grant}, {action}: {met}"
+                    code(&outcome),
+                    expected_code,
+                    "tier {tier}, grant {grant}, {action}: {outcome}"
                 );
             }
         }
-        // First-party domains are bound by the caller alone.
+        // First-party domains are limited by the caller alone.
         assert_cells("a named caller", |action, arguments| {
             match action.starts_with("hostile.") {
                 true => {
@@ -266,8 +266,8 @@ fn cell(action: &str, arguments: &Value) -> (Tier, Effect) {
 }
 
 #[test]
-fn an_action_does_no_more_than_its_effect() {
-    let place = office();
+fn action_cannot_exceed_its_effect() {
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     let caller = Caller::command_line(Some("phone"));
@@ -281,7 +281,7 @@ fn an_action_does_no_more_than_its_effect() {
     ] {
         for tier in TIERS {
             let path = format!("{}/Note.md", notebook(tier));
-            let met = ask(
+            let outcome = ask(
                 &threads,
                 &host,
                 &caller,
@@ -289,9 +289,9 @@ fn an_action_does_no_more_than_its_effect() {
                 json!({"with": with, "path": path}),
             );
             assert_eq!(
-                code(&met),
+                code(&outcome),
                 "permission_denied",
-                "{action} {with} in {tier}: {met}"
+                "{action} {with} in {tier}: {outcome}"
             );
         }
     }
@@ -299,8 +299,8 @@ fn an_action_does_no_more_than_its_effect() {
 }
 
 #[test]
-fn scopes_come_before_tiers() {
-    let place = office();
+fn scopes_are_checked_before_tiers() {
+    let place = place_with_tiers();
     let threads = tokio::runtime::Runtime::new().expect("threads");
     let host = threads.block_on(place.host(settings(&place, Tier::Delete)));
     for (words, domain, allowed) in [
@@ -317,16 +317,16 @@ fn scopes_come_before_tiers() {
         for (effect, is_allowed) in EFFECTS.into_iter().zip(allowed) {
             for tier in TIERS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));
-                let met = ask(&threads, &host, &caller, action, arguments);
-                let wanted = if is_allowed {
+                let outcome = ask(&threads, &host, &caller, action, arguments);
+                let expected_code = if is_allowed {
                     expected(tier, effect)
                 } else {
                     "forbidden"
                 };
                 assert_eq!(
-                    code(&met),
-                    wanted,
-                    "scopes `{words}`, tier {tier}, {action}: {met}"
+                    code(&outcome),
+                    expected_code,
+                    "scopes `{words}`, tier {tier}, {action}: {outcome}"
                 );
             }
         }

@@ -1,5 +1,5 @@
-//! Paths and globs against every spelling that somebody might think of: no spelling of a place gets more than the place
-//! itself, and whatever is read or staged lies where the rules allow it.
+//! Paths and globs in many spellings: no spelling of a path gets more access than the path itself, and everything that
+//! is read or staged is at an allowed path.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::support::place::Place;
 
 const SECRET: &[u8] = b"the word is zqx";
 
-/// What is closed, what is narrowed, and what is open.
+/// Denied, restricted and open paths.
 const CONFIG: &str = r#"
 [permissions]
 default = "rwd"
@@ -31,7 +31,7 @@ glob = "Work/Shelf"
 tier = "r"
 "#;
 
-/// Files with the secret that nobody may see.
+/// Denied files that contain the secret.
 const DENIED: [&str; 6] = [
     "Gehéim/Note.md",
     "Gehéim/Sub/Deep.md",
@@ -70,7 +70,7 @@ fn access() -> Access {
     }
 }
 
-/// One way to write a path differently.
+/// A way to spell a path differently.
 #[derive(Debug, Clone, Copy)]
 enum Twist {
     Upper,
@@ -126,7 +126,7 @@ fn twist() -> impl Strategy<Value = Twist> {
 }
 
 impl Twist {
-    /// Whether this is the same path for everybody: then it must have the very same tier.
+    /// Whether the result is the same path on every system: then it must have the same tier.
     fn is_same_path(self) -> bool {
         use Twist::{Compose, Decompose, DoubleS, Lower, Swap, Upper};
         matches!(
@@ -170,7 +170,7 @@ impl Twist {
     }
 }
 
-/// A text with one of its letters replaced.
+/// The path with one of its letters replaced.
 fn changed(path: &str, at: usize, change: impl Fn(char) -> String) -> String {
     let count = path.chars().count().max(1);
     let letters = path.chars().enumerate();
@@ -182,7 +182,7 @@ fn changed(path: &str, at: usize, change: impl Fn(char) -> String) -> String {
         .collect()
 }
 
-/// A path with one of its parts replaced.
+/// The path with one of its parts replaced.
 fn part(path: &str, at: usize, change: impl Fn(&str) -> String) -> String {
     let parts: Vec<&str> = path.split('/').collect();
     let changed = parts
@@ -195,7 +195,7 @@ fn part(path: &str, at: usize, change: impl Fn(&str) -> String) -> String {
     changed.collect::<Vec<_>>().join("/")
 }
 
-/// A path with one of its separators replaced.
+/// The path with one of its separators replaced.
 fn separator(path: &str, at: usize, by: &str) -> String {
     let places: Vec<usize> = path.match_indices('/').map(|(place, _)| place).collect();
     match places.get(at % places.len().max(1)) {
@@ -211,7 +211,7 @@ fn denied() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Case and Unicode form are no difference to any rule, in the path or in the rule.
+    /// Rules ignore case and Unicode normalization, in the path and in the rule.
     #[test]
     fn the_same_path_has_the_same_tier(path in "[A-Za-zäéßÅñ]{1,6}(/[A-Za-zäéßÅñ ]{1,6}){0,3}", twists in prop::collection::vec(twist(), 1..4)) {
         let mut spelt = path.clone();
@@ -231,9 +231,9 @@ proptest! {
         prop_assert_eq!(permissions.tier(&format!("{spelt}/below.md")), Tier::None, "{:?}", spelt);
     }
 
-    /// However a closed path is written, what is behind it cannot be had, seen or changed.
+    /// A denied path cannot be read, seen or changed in any spelling.
     #[test]
-    fn no_spelling_opens_what_is_closed(path in denied(), twists in prop::collection::vec(twist(), 0..4)) {
+    fn no_spelling_reaches_a_denied_path(path in denied(), twists in prop::collection::vec(twist(), 0..4)) {
         // Opening a vault takes longer than a hundred paths.
         thread_local!(static OPEN: (Place, Arc<Vault>) = vault());
         let mut spelt = path.to_owned();
@@ -248,9 +248,9 @@ proptest! {
         }
     }
 
-    /// A name that begins with a dot is closed, whatever stands in front of it or around it.
+    /// A name that starts with a dot is denied, whatever surrounds it.
     #[test]
-    fn no_spelling_opens_a_dot_folder(path in prop::sample::select(&[".git/config", ".obsidian/app.json", "Work/.hidden/Note.md"][..]), twists in prop::collection::vec(twist(), 0..3)) {
+    fn no_spelling_reaches_a_dot_folder(path in prop::sample::select(&[".git/config", ".obsidian/app.json", "Work/.hidden/Note.md"][..]), twists in prop::collection::vec(twist(), 0..3)) {
         thread_local!(static OPEN: (Place, Arc<Vault>) = vault());
         let mut spelt = path.to_owned();
         for twist in &twists {
@@ -261,14 +261,14 @@ proptest! {
     }
 }
 
-/// What somebody finds behind a path that should be closed.
+/// Everything that a caller can find at a path that should be denied.
 fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
     let mut found = Vec::new();
     let rules = permissions();
     let mut transaction = vault.begin(access());
-    let mut tell = |what: &str, told: String| found.push(format!("{what}: {told}"));
+    let mut add = |what: &str, content: String| found.push(format!("{what}: {content}"));
     if let Ok(blob) = transaction.read(spelt) {
-        tell(
+        add(
             "read",
             format!("{:?}", String::from_utf8_lossy(&blob.bytes)),
         );
@@ -276,12 +276,12 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
     if let Ok(entry) = transaction.stat(spelt)
         && !entry.path.is_empty()
     {
-        tell("stat", entry.path);
+        add("stat", entry.path);
     }
     for path in transaction.resolve(spelt, None).unwrap_or_default() {
-        tell("resolve", path);
+        add("resolve", path);
     }
-    // What can be made from it must lie where something may be made.
+    // Anything that can be created from it must be at an allowed path.
     let _ = transaction.write(spelt, b"mine", None);
     let _ = transaction.remove(spelt);
     let _ = transaction.rename(spelt, "Work/Taken.md");
@@ -297,23 +297,23 @@ fn behind(vault: &Arc<Vault>, spelt: &str) -> Vec<String> {
                 .split('/')
                 .any(|name| name.trim_start().starts_with('.'));
             if rules.tier(path) < Tier::Write || is_closed {
-                tell("staged", path.clone());
+                add("staged", path.clone());
             }
         }
         if change.before.as_deref() == Some(SECRET) {
-            tell("shown", change.path);
+            add("shown", change.path);
         }
     }
     found
 }
 
-/// The property can fail: what is open is found.
+/// The property can fail: allowed paths are found.
 #[test]
-fn what_is_open_is_found() {
+fn allowed_paths_are_found() {
     let (_place, vault) = vault();
     let found = behind(&vault, "Work/Open.md");
     assert!(
-        found.iter().any(|told| told.starts_with("read")),
+        found.iter().any(|text| text.starts_with("read")),
         "{found:?}"
     );
     let mut transaction = vault.begin(access());

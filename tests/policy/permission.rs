@@ -1,5 +1,5 @@
-//! `notehost permission` through the built program: what is listed, set and explained, and that an explanation is what a
-//! call then meets. `settings` is about the config file itself.
+//! `notehost permission` through the built program: listing, setting and explaining, and that an explanation matches
+//! the outcome of a call. `settings` tests the config file itself.
 
 mod settings;
 
@@ -13,7 +13,7 @@ use crate::support::guests::guest;
 use crate::support::place::Place;
 
 /// A vault, and a config with a line of every kind.
-struct Office {
+struct PermissionSetup {
     place: Place,
     config: PathBuf,
 }
@@ -39,12 +39,12 @@ scopes = ["read", "document:write"]
 Work = "rw"
 "#;
 
-impl Office {
-    fn new() -> Office {
-        Office::with(RULES)
+impl PermissionSetup {
+    fn new() -> PermissionSetup {
+        PermissionSetup::with(RULES)
     }
 
-    fn with(rules: &str) -> Office {
+    fn with(rules: &str) -> PermissionSetup {
         let place = Place::new();
         for path in [
             "Work/Plan.md",
@@ -59,27 +59,27 @@ impl Office {
         let vault = place.vault();
         let text = format!("[[vaults]]\nid = \"main\"\npath = {vault:?}\n{rules}");
         std::fs::write(&config, text).expect("a config");
-        Office { place, config }
+        PermissionSetup { place, config }
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+    fn run(&self, arguments: &[&str]) -> RunResult {
+        let mut command = Command::new(crate::support::program());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("NOTEHOST_") {
                 command.env_remove(name);
             }
         }
         command
-            .args(words)
+            .args(arguments)
             .arg("--config")
             .arg(&self.config)
             .arg("--state")
             .arg(self.place.state());
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     }
 
     fn explain(&self, caller: &str, path: &str, action: &str) -> Value {
-        let words = [
+        let arguments = [
             "permission",
             "explain",
             "--caller",
@@ -89,15 +89,15 @@ impl Office {
             "--action",
             action,
         ];
-        let ended = self.run(&words);
-        let told: Value =
-            serde_json::from_str(&ended.output).unwrap_or_else(|_| panic!("{ended:#?}"));
+        let result = self.run(&arguments);
+        let report: Value =
+            serde_json::from_str(&result.output).unwrap_or_else(|_| panic!("{result:#?}"));
         assert_eq!(
-            ended.code,
-            Some(i32::from(told["allowed"] == false)),
-            "{ended:#?}"
+            result.code,
+            Some(i32::from(report["allowed"] == false)),
+            "{result:#?}"
         );
-        told
+        report
     }
 
     fn text(&self) -> String {
@@ -106,16 +106,16 @@ impl Office {
 }
 
 #[derive(Debug)]
-struct Ended {
+struct RunResult {
     code: Option<i32>,
     output: String,
     errors: String,
 }
 
-impl Ended {
-    fn of(output: Output) -> Ended {
+impl RunResult {
+    fn of(output: Output) -> RunResult {
         let text = |bytes| String::from_utf8(bytes).expect("text");
-        Ended {
+        RunResult {
             code: output.status.code(),
             output: text(output.stdout),
             errors: text(output.stderr),
@@ -129,16 +129,16 @@ impl Ended {
     }
 
     #[track_caller]
-    fn refused(&self, told: &str) {
+    fn refused(&self, expected: &str) {
         assert_eq!(self.code, Some(1), "{self:#?}");
-        assert!(self.errors.contains(told), "{self:#?}");
+        assert!(self.errors.contains(expected), "{self:#?}");
     }
 }
 
 #[test]
-fn what_is_said_is_listed_with_its_line() {
-    let office = Office::new();
-    let all = office.run(&["permission", "list"]).json();
+fn permissions_are_listed_with_their_config_line() {
+    let setup = PermissionSetup::new();
+    let all = setup.run(&["permission", "list"]).json();
     let items = all["items"].as_array().expect("items");
     let find = |caller: Value, key: &str| {
         let found = items
@@ -164,8 +164,8 @@ fn what_is_said_is_listed_with_its_line() {
         "rw"
     );
 
-    // For one caller its own line stands in the place of everybody's.
-    let phone = office
+    // A caller's own line replaces the default.
+    let phone = setup
         .run(&["permission", "list", "--caller", "phone"])
         .json();
     let work = phone["items"]
@@ -178,72 +178,72 @@ fn what_is_said_is_listed_with_its_line() {
 }
 
 #[test]
-fn a_tier_is_set_and_the_rest_of_the_file_stays() {
-    let office = Office::new();
-    let before = office.text();
+fn setting_a_tier_keeps_the_rest_of_the_file() {
+    let setup = PermissionSetup::new();
+    let before = setup.text();
     assert_eq!(
-        office.run(&["permission", "set", "diary", "r"]).code,
+        setup.run(&["permission", "set", "diary", "r"]).code,
         Some(0)
     );
     assert_eq!(
-        office.text(),
+        setup.text(),
         before.replace("Diary = \"none\"", "Diary = \"r\"")
     );
     assert_eq!(
-        office.run(&["permission", "set", "--default", "none"]).code,
+        setup.run(&["permission", "set", "--default", "none"]).code,
         Some(0)
     );
     assert!(
-        office
+        setup
             .text()
             .contains("default = \"none\" # nobody writes by accident"),
         "{}",
-        office.text()
+        setup.text()
     );
     assert_eq!(
-        office
+        setup
             .run(&["permission", "set", "Other", "rw", "--caller", "phone"])
             .code,
         Some(0)
     );
     assert_eq!(
-        office.explain("phone", "Other/B.md", "document.append")["allowed"],
+        setup.explain("phone", "Other/B.md", "document.append")["allowed"],
         true
     );
     assert_eq!(
-        office.explain("stdio", "Other/B.md", "document.read")["allowed"],
+        setup.explain("stdio", "Other/B.md", "document.read")["allowed"],
         false
     );
 }
 
 #[test]
-fn what_cannot_be_set_leaves_the_file_as_it_was() {
-    let office = Office::new();
-    let before = office.text();
-    office
+fn invalid_tier_leaves_the_file_unchanged() {
+    let setup = PermissionSetup::new();
+    let before = setup.text();
+    setup
         .run(&["permission", "set", "Work/Contracts", "none"])
         .refused("top-level folder");
-    office
+    setup
         .run(&["permission", "read-only", "on", "--vault", "mian"])
         .refused("no vault `mian`");
     assert_eq!(
-        office.run(&["permission", "set", "Work", "all"]).code,
+        setup.run(&["permission", "set", "Work", "all"]).code,
         Some(2)
     );
-    assert_eq!(office.run(&["permission", "set", "Work"]).code, Some(2));
-    assert_eq!(office.text(), before);
-    let broken = Office::with("[permissions\n");
-    let ended = broken.run(&["permission", "set", "Work", "rw"]);
-    ended.refused("notehost.toml:4");
+    assert_eq!(setup.run(&["permission", "set", "Work"]).code, Some(2));
+    assert_eq!(setup.text(), before);
+    let broken = PermissionSetup::with("[permissions\n");
+    let result = broken.run(&["permission", "set", "Work", "rw"]);
+    result.refused("notehost.toml:4");
 }
 
 #[test]
-fn without_a_config_one_is_made() {
+fn missing_config_is_created() {
     let place = Place::new();
     let home = place.root().join("home");
     std::fs::create_dir(&home).expect("a folder");
     let set = |config: Option<&Path>| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["permission", "set", "Work", "rw"])
             .env_clear()
@@ -251,15 +251,15 @@ fn without_a_config_one_is_made() {
         if let Some(config) = config {
             command.arg("--config").arg(config);
         }
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     };
     let made = set(None);
     assert_eq!(made.code, Some(0), "{made:#?}");
     assert!(made.output.contains("notehost.toml"), "{made:#?}");
     let named = place.root().join("new/notehost.toml");
-    let ended = set(Some(&named));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    assert!(ended.output.contains("names no vault"), "{ended:#?}");
+    let result = set(Some(&named));
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    assert!(result.output.contains("has no vault"), "{result:#?}");
     assert_eq!(
         std::fs::read_to_string(&named).expect("the file"),
         "[permissions.notebooks]\nWork = \"rw\"\n"
@@ -267,8 +267,8 @@ fn without_a_config_one_is_made() {
 }
 
 #[test]
-fn an_explanation_names_the_line_that_decides() {
-    let office = Office::with(&format!(
+fn explanation_names_the_deciding_line() {
+    let setup = PermissionSetup::with(&format!(
         "{RULES}\n[components.document.actions]\nmerge = false\n\n[components.echo]\npath = {:?}\n[components.echo.grant]\nread = \
          [\"Work/**\"]\n",
         guest("echo")
@@ -388,55 +388,52 @@ fn an_explanation_names_the_line_that_decides() {
             "components.echo.grant",
         ),
     ] {
-        let told = office.explain(caller, path, action);
+        let report = setup.explain(caller, path, action);
         let found = (
-            &told["allowed"],
-            &told["decided_by"],
-            told["key"].as_str().unwrap_or_default(),
+            &report["allowed"],
+            &report["decided_by"],
+            report["key"].as_str().unwrap_or_default(),
         );
         assert_eq!(
             found,
             (&json!(allowed), &json!(by), key),
-            "{caller} {path} {action}: {told:#}"
+            "{caller} {path} {action}: {report:#}"
         );
-        assert!(!told["sentence"].as_str().expect("a sentence").is_empty());
+        assert!(!report["sentence"].as_str().expect("a sentence").is_empty());
     }
-    let told = office.explain("stdio", "Work/Contracts/A.md", "document.append");
-    assert_eq!(told["origin"], "file, line 15");
+    let report = setup.explain("stdio", "Work/Contracts/A.md", "document.append");
+    assert_eq!(report["origin"], "file, line 15");
     assert_eq!(
-        told["sentence"],
+        report["sentence"],
         "`stdio` may not use `document.append` at `Work/Contracts/A.md`, which needs `rw`: the rule for \
-         `Work/Contracts/**` (`permissions.rules[0]`) says `r`"
+         `Work/Contracts/**` (`permissions.rules[0]`) allows `r`"
     );
 
-    assert_eq!(office.run(&["permission", "read-only", "on"]).code, Some(0));
+    assert_eq!(setup.run(&["permission", "read-only", "on"]).code, Some(0));
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
+        setup.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
         "read_only"
     );
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.read")["allowed"],
+        setup.explain("stdio", "Work/Plan.md", "document.read")["allowed"],
         true
     );
+    assert_eq!(setup.run(&["permission", "read-only", "off"]).code, Some(0));
     assert_eq!(
-        office.run(&["permission", "read-only", "off"]).code,
-        Some(0)
-    );
-    assert_eq!(
-        office
+        setup
             .run(&["permission", "read-only", "on", "--vault", "main"])
             .code,
         Some(0)
     );
     assert_eq!(
-        office.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
+        setup.explain("stdio", "Work/Plan.md", "document.append")["decided_by"],
         "read_only"
     );
 }
 
 #[test]
-fn an_explanation_is_what_a_call_meets() {
-    let office = Office::new();
+fn explanation_matches_the_outcome_of_a_call() {
+    let setup = PermissionSetup::new();
     let paths = [
         "Work/Plan.md",
         "Work/Contracts/A.md",
@@ -445,7 +442,7 @@ fn an_explanation_is_what_a_call_meets() {
         "Root.md",
     ];
     for path in paths {
-        let mut client = Client::start(&office.config, &office.place.state());
+        let mut client = Client::start(&setup.config, &setup.place.state());
         for (action, arguments) in [
             ("document.read", json!({"path": path})),
             (
@@ -455,7 +452,7 @@ fn an_explanation_is_what_a_call_meets() {
             ("document.remove", json!({"paths": [path], "dry_run": true})),
         ] {
             let met = client.call(action, arguments);
-            let explained = office.explain("stdio", path, action);
+            let explained = setup.explain("stdio", path, action);
             assert_eq!(
                 explained["allowed"],
                 json!(error_code(&met).is_none()),
@@ -466,9 +463,9 @@ fn an_explanation_is_what_a_call_meets() {
 }
 
 #[test]
-fn a_refusal_by_a_rule_names_the_rule() {
-    let office = Office::new();
-    let mut client = Client::start(&office.config, &office.place.state());
+fn denial_by_a_rule_names_the_rule() {
+    let setup = PermissionSetup::new();
+    let mut client = Client::start(&setup.config, &setup.place.state());
     let hint = |result: &Value| {
         let hint = &result["structuredContent"]["error"]["hint"];
         hint.as_str().unwrap_or_default().to_owned()

@@ -1,5 +1,5 @@
-//! A config file that changes while the program serves: what it says takes effect, what is broken changes nothing, and
-//! clients hear of other tools.
+//! A config file that changes while the program serves: valid changes apply, invalid ones change nothing, and clients
+//! are notified about changed tools.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use notehost::config::{Given, Settings};
+use notehost::config::{Overrides, Settings};
 use notehost::vault::Tier;
 use serde_json::{Value, json};
 
@@ -15,10 +15,10 @@ use crate::support::client::{Client, error_code};
 use crate::support::http::HttpClient;
 use crate::support::place::{Place, call};
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Look again and again until something is so.
+/// Polls until there is a value.
 #[track_caller]
 fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();
@@ -26,19 +26,19 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed() < PATIENCE, "it never happened: {what}");
+        assert!(began.elapsed() < TIMEOUT, "it never happened: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     place.write("Diary/Day.md", "# Day\n");
     place
 }
 
-/// Write the file as editors do: a new one, renamed over the old one.
+/// Writes the file as editors do: a new file, renamed over the old one.
 fn rewrite(file: &Path, text: &str) {
     let beside = file.with_extension("new");
     std::fs::write(&beside, text).expect("a file");
@@ -49,8 +49,8 @@ fn text(settings: &Settings) -> String {
     toml::to_string(settings).expect("settings can be written")
 }
 
-/// A program that serves over stdio, and what it logs.
-struct Served {
+/// A program that serves over stdio, with its log.
+struct ReloadSetup {
     client: Client,
     config: PathBuf,
     log: Arc<Mutex<String>>,
@@ -58,18 +58,18 @@ struct Served {
     place: Place,
 }
 
-impl Served {
-    fn new(words: &[&str]) -> Served {
-        let place = desk();
+impl ReloadSetup {
+    fn new(arguments: &[&str]) -> ReloadSetup {
+        let place = place_with_notes();
         let settings = place.settings();
         let config = place.config_file(&settings);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["serve", "--config"])
             .arg(&config)
             .arg("--state")
             .arg(place.state())
-            .args(words);
+            .args(arguments);
         let mut client = Client::spawn_with(&mut command, Stdio::piped());
         let log = Arc::new(Mutex::new(String::new()));
         let lines =
@@ -83,8 +83,8 @@ impl Served {
                     .push_str(&format!("{line}\n"));
             }
         });
-        client.shake_hands();
-        Served {
+        client.initialize();
+        ReloadSetup {
             client,
             config,
             log,
@@ -112,7 +112,7 @@ impl Served {
 
     #[track_caller]
     fn wait_for_log(&self, words: &str) {
-        until(&format!("the log says `{words}`"), || {
+        until(&format!("the log contains `{words}`"), || {
             self.log
                 .lock()
                 .expect("the log")
@@ -132,80 +132,80 @@ fn append() -> Value {
 }
 
 #[test]
-fn permissions_and_switches_take_effect_while_it_runs() {
-    let mut served = Served::new(&[]);
-    assert_eq!(served.code("document.append", append()), None);
+fn permission_changes_apply_at_runtime() {
+    let mut setup = ReloadSetup::new(&[]);
+    assert_eq!(setup.code("document.append", append()), None);
 
-    served.change(|settings| hide(settings, "Diary"));
-    served.wait_for(
+    setup.change(|settings| hide(settings, "Diary"));
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
-    assert_eq!(served.code("document.append", append()), None);
+    assert_eq!(setup.code("document.append", append()), None);
 
-    served.change(|settings| settings.read_only = true);
-    served.wait_for("document.append", append(), Some("read_only"));
+    setup.change(|settings| settings.read_only = true);
+    setup.wait_for("document.append", append(), Some("read_only"));
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.read_only = false;
         settings.vaults[0].read_only = true;
     });
     until("only the vault is closed", || {
-        let met = served.client.call("document.append", append()).to_string();
+        let met = setup.client.call("document.append", append()).to_string();
         met.contains("the vault `main` is switched to read-only")
             .then_some(())
     });
-    served.change(|settings| settings.vaults[0].read_only = false);
-    served.wait_for("document.append", append(), None);
+    setup.change(|settings| settings.vaults[0].read_only = false);
+    setup.wait_for("document.append", append(), None);
 
-    served.change(|settings| {
+    setup.change(|settings| {
         let limited = settings.callers.entry("stdio".into()).or_default();
         limited.scopes = Some(vec!["read".into()]);
     });
-    served.wait_for("document.append", append(), Some("forbidden"));
+    setup.wait_for("document.append", append(), Some("forbidden"));
 }
 
 #[test]
-fn limits_and_rates_take_effect_while_it_runs() {
-    let mut served = Served::new(&[]);
-    served
+fn limit_and_rate_changes_apply_at_runtime() {
+    let mut setup = ReloadSetup::new(&[]);
+    setup
         .place
         .write("Work/Long.md", "a line of a long note\n".repeat(2000));
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.supervision.strikes = 0;
         settings.limits.host_calls = 1;
     });
-    served.wait_for("notebook.list", json!({}), Some("component_failed"));
-    served.change(|settings| settings.limits.host_calls = 200_000);
-    served.wait_for("notebook.list", json!({}), None);
-    served.change(|settings| settings.limits.staged_bytes = 3);
-    served.wait_for("document.append", append(), Some("too_large"));
-    served.change(|settings| {
+    setup.wait_for("notebook.list", json!({}), Some("component_failed"));
+    setup.change(|settings| settings.limits.host_calls = 200_000);
+    setup.wait_for("notebook.list", json!({}), None);
+    setup.change(|settings| settings.limits.staged_bytes = 3);
+    setup.wait_for("document.append", append(), Some("too_large"));
+    setup.change(|settings| {
         settings.limits.staged_bytes = 1 << 20;
         settings.rates.stdio = true;
         settings.rates.write = 1;
         settings.rates.burst_seconds = 1;
     });
-    served.wait_for("document.append", append(), Some("throttled"));
+    setup.wait_for("document.append", append(), Some("throttled"));
 }
 
 #[test]
-fn a_component_that_is_switched_off_goes_and_clients_are_told() {
-    let mut served = Served::new(&[]);
-    let tools = |served: &mut Served| {
-        let listed = served.client.ask("tools/list", json!({}));
+fn disabling_a_component_notifies_clients() {
+    let mut setup = ReloadSetup::new(&[]);
+    let tools = |setup: &mut ReloadSetup| {
+        let listed = setup.client.ask("tools/list", json!({}));
         let tools = listed["tools"].as_array().expect("tools");
         tools
             .iter()
             .map(|tool| tool["name"].as_str().expect("a name").to_owned())
             .collect::<Vec<_>>()
     };
-    assert!(tools(&mut served).contains(&"notebook".to_owned()));
-    served.change(|settings| {
+    assert!(tools(&mut setup).contains(&"notebook".to_owned()));
+    setup.change(|settings| {
         settings
             .components
             .entry("notebook".into())
@@ -214,131 +214,133 @@ fn a_component_that_is_switched_off_goes_and_clients_are_told() {
         let document = settings.components.entry("document".into()).or_default();
         document.actions.insert("remove".into(), false);
     });
-    until("clients are told", || {
-        let names = tools(&mut served);
-        let told = served.client.notifications().iter();
-        let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
-        (told.count() == 1 && !names.contains(&"notebook".to_owned())).then_some(())
+    until("clients are notified", || {
+        let names = tools(&mut setup);
+        let notifications = setup.client.notifications().iter();
+        let notifications =
+            notifications.filter(|message| message["method"] == "notifications/tools/list_changed");
+        (notifications.count() == 1 && !names.contains(&"notebook".to_owned())).then_some(())
     });
     assert_eq!(
-        served.code("notebook.list", json!({})).as_deref(),
+        setup.code("notebook.list", json!({})).as_deref(),
         Some("disabled")
     );
     assert_eq!(
-        served
+        setup
             .code("document.remove", json!({"paths": ["Work/Plan.md"]}))
             .as_deref(),
         Some("disabled")
     );
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    served.change(|settings| settings.components.clear());
-    served.wait_for("notebook.list", json!({}), None);
-    // What does not concern tools is not announced.
-    served.change(|settings| settings.limits.call_ms = 9_999);
-    served.change(|settings| hide(settings, "Diary"));
-    served.wait_for(
+    setup.change(|settings| settings.components.clear());
+    setup.wait_for("notebook.list", json!({}), None);
+    // Changes that do not concern tools are not announced.
+    setup.change(|settings| settings.limits.call_ms = 9_999);
+    setup.change(|settings| hide(settings, "Diary"));
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
-    let told = served.client.notifications().iter();
-    let told = told.filter(|message| message["method"] == "notifications/tools/list_changed");
-    assert_eq!(told.count(), 2);
+    let notifications = setup.client.notifications().iter();
+    let notifications =
+        notifications.filter(|message| message["method"] == "notifications/tools/list_changed");
+    assert_eq!(notifications.count(), 2);
 }
 
 #[test]
-fn a_broken_edit_changes_nothing_and_is_told() {
-    let mut served = Served::new(&[]);
-    let good = text(&served.settings);
-    let mut unreachable = served.settings.clone();
+fn invalid_config_edit_is_ignored_and_logged() {
+    let mut setup = ReloadSetup::new(&[]);
+    let good = text(&setup.settings);
+    let mut unreachable = setup.settings.clone();
     unreachable
         .permissions
         .notebooks
         .insert("a/b".into(), Tier::None);
-    for (broken, told) in [
+    for (broken, expected) in [
         (
             "[permissions]\ndefualt = \"none\"\n".to_owned(),
             "notehost.toml:2: unknown key `permissions.defualt`: did you mean `default`?",
         ),
         ("read_only = tru\n".to_owned(), "notehost.toml:1: "),
-        (text(&unreachable), "`a/b` is no notebook"),
-        (String::new(), "waits for a restart: vaults"),
+        (text(&unreachable), "`a/b` is not a notebook"),
+        (String::new(), "takes effect after a restart: vaults"),
     ] {
-        rewrite(&served.config, &broken);
-        served.wait_for_log(told);
+        rewrite(&setup.config, &broken);
+        setup.wait_for_log(expected);
         if broken.is_empty() {
-            // Nothing is broken here: it says that nobody may write, and that no vault is served.
+            // A valid file in this case: it only denies writes and serves no vault.
             break;
         }
-        assert_eq!(served.code("document.append", append()), None, "{told}");
-        let doctor = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        assert_eq!(setup.code("document.append", append()), None, "{expected}");
+        let doctor = Command::new(crate::support::program())
             .args(["doctor", "--config"])
-            .arg(&served.config)
+            .arg(&setup.config)
             .arg("--state")
-            .arg(served.place.state())
+            .arg(setup.place.state())
             .output()
             .expect("the program runs");
         assert_eq!(doctor.status.code(), Some(1));
         let found = String::from_utf8(doctor.stdout).expect("text");
         assert!(
-            found.contains("a server that runs keeps the settings it had"),
+            found.contains("a running server keeps its settings"),
             "{found}"
         );
     }
-    served.wait_for("document.append", append(), Some("permission_denied"));
-    std::fs::remove_file(&served.config).expect("removed");
-    served.wait_for_log("cannot read the config file");
+    setup.wait_for("document.append", append(), Some("permission_denied"));
+    std::fs::remove_file(&setup.config).expect("removed");
+    setup.wait_for_log("cannot read the config file");
     assert_eq!(
-        served.code("document.read", json!({"path": "Work/Plan.md"})),
+        setup.code("document.read", json!({"path": "Work/Plan.md"})),
         None
     );
-    rewrite(&served.config, &good);
-    served.wait_for("document.append", append(), None);
+    rewrite(&setup.config, &good);
+    setup.wait_for("document.append", append(), None);
 }
 
 #[test]
-fn flags_go_on_winning_over_the_file() {
-    let mut served = Served::new(&["--allow", "r"]);
+fn flags_keep_overriding_the_config_file() {
+    let mut setup = ReloadSetup::new(&["--allow", "r"]);
     assert_eq!(
-        served.code("document.append", append()).as_deref(),
+        setup.code("document.append", append()).as_deref(),
         Some("permission_denied")
     );
-    served.change(|settings| {
+    setup.change(|settings| {
         settings.permissions.default = Tier::Delete;
         settings
             .permissions
             .notebooks
             .insert("Diary".into(), Tier::None);
     });
-    served.wait_for(
+    setup.wait_for(
         "document.read",
         json!({"path": "Diary/Day.md"}),
         Some("not_found"),
     );
     assert_eq!(
-        served.code("document.append", append()).as_deref(),
+        setup.code("document.append", append()).as_deref(),
         Some("permission_denied")
     );
 }
 
 #[test]
-fn the_kill_switch_of_the_command_line_reaches_a_server_over_http() {
-    let place = desk();
+fn kill_switch_command_reaches_an_http_server() {
+    let place = place_with_notes();
     let config = place.config_file(&place.settings());
     let server = crate::support::http::Server::start(&config, &place.state());
     let mut client = HttpClient::stateless(server.address());
     let switch = |word: &str| {
-        let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+        let result = Command::new(crate::support::program())
             .args(["permission", "read-only", word, "--config"])
             .arg(&config)
             .arg("--state")
             .arg(place.state())
             .output()
             .expect("the program runs");
-        assert!(ended.status.success(), "{ended:?}");
+        assert!(result.status.success(), "{result:?}");
     };
     for (word, code) in [("on", Some("read_only")), ("off", None)] {
         switch(word);
@@ -350,16 +352,16 @@ fn the_kill_switch_of_the_command_line_reaches_a_server_over_http() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_host_can_be_told_to_read_its_file_again_and_knows_what_is_wrong_with_it() {
-    let place = desk();
+async fn host_reload_reports_config_errors() {
+    let place = place_with_notes();
     let mut settings = place.settings();
     let config = place.config_file(&settings);
-    let given = Given {
+    let options = Overrides {
         config: Some(config.clone()),
         state: Some(place.state()),
-        ..Given::default()
+        ..Overrides::default()
     };
-    let loaded = notehost::config::load(given, &|_| None).expect("settings");
+    let loaded = notehost::config::load(options, &|_| None).expect("settings");
     let source = loaded.source().expect("a file");
     let host = place.host(loaded.settings).await;
     assert!(host.reload().await.is_err(), "nothing is watched yet");

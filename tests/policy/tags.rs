@@ -1,4 +1,4 @@
-//! Where only existing tags are allowed, no component can bring new ones in.
+//! If only existing tags are allowed, no component can add new ones.
 
 use notehost::config::{Settings, TagPolicy};
 use notehost::vault::Tier;
@@ -12,7 +12,7 @@ fn strict(place: &Place) -> Settings {
     settings
 }
 
-fn desk() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
     place.write(
         "Work/Plan.md",
@@ -23,8 +23,8 @@ fn desk() -> Place {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_tag_is_refused_however_it_comes_in() {
-    let place = desk();
+async fn new_tags_are_rejected_from_every_source() {
+    let place = place_with_notes();
     let host = place.host(strict(&place)).await;
     let before = place.snapshot();
     for (name, arguments) in [
@@ -53,8 +53,8 @@ async fn a_new_tag_is_refused_however_it_comes_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tags_that_some_note_has_can_be_used() {
-    let place = desk();
+async fn existing_tags_are_accepted() {
+    let place = place_with_notes();
     let host = place.host(strict(&place)).await;
     for text in [
         "#TODO",
@@ -74,8 +74,8 @@ async fn tags_that_some_note_has_can_be_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tag_that_only_hidden_notes_have_is_new() {
-    let place = desk();
+async fn tags_of_hidden_notes_count_as_new() {
+    let place = place_with_notes();
     let mut settings = strict(&place);
     settings
         .permissions

@@ -1,4 +1,4 @@
-//! Counts for Prometheus and spans for a collector; and that what notes say is in none of it.
+//! Metrics for Prometheus and spans for a collector, without contents of notes.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use notehost::config::CallerSettings;
 use serde_json::{Value, json};
 
+use super::auth_setup::token;
 use super::collector::Collector;
-use super::desk::{PATIENCE, audit, desk, over_stdio, program, run, stop};
-use super::door::token;
+use super::setup::{TIMEOUT, audit, over_stdio, place_with_notes, program, run, stop};
 use crate::support::client::{Client, error_code};
 use crate::support::http::{Connection, HttpClient, STATELESS, stateless_meta};
 use crate::support::place::Place;
 
-/// A word that is in a note and nowhere else.
+/// A word that occurs only in a note.
 const SECRET: &str = "zanzibarquokka";
 
 /// `00-<trace>-<span>-01`, and the bytes of both ids.
@@ -27,18 +27,18 @@ fn traceparent(letter: &str) -> (String, Vec<u8>, Vec<u8>) {
 }
 
 /// A server over HTTP that logs everything into a file.
-struct Logged {
+struct LoggedServer {
     process: Child,
-    /// Of a token that may read the metrics.
+    /// A token that may read the metrics.
     admin: String,
     address: String,
     log: std::path::PathBuf,
 }
 
-impl Logged {
-    fn start(place: &Place) -> Logged {
+impl LoggedServer {
+    fn start(place: &Place) -> LoggedServer {
         let log = place.outside().join("log");
-        let words = [
+        let arguments = [
             "serve",
             "--http",
             "127.0.0.1:0",
@@ -46,23 +46,23 @@ impl Logged {
             "--log",
             "trace",
         ];
-        let process = program(place, &words)
+        let process = program(place, &arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&log).expect("a file"))
             .spawn()
             .expect("the program starts");
-        let mut server = Logged {
+        let mut server = LoggedServer {
             process,
             admin: format!("Bearer {}", token(place, "boss", &["--scopes", "admin"])),
             address: String::new(),
             log,
         };
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while server.address.is_empty() {
-            let told = std::fs::read_to_string(&server.log).expect("the log");
-            assert!(Instant::now() < until, "it does not listen: {told}");
-            let address = told.lines().find_map(|line| {
+            let log_text = std::fs::read_to_string(&server.log).expect("the log");
+            assert!(Instant::now() < until, "it does not listen: {log_text}");
+            let address = log_text.lines().find_map(|line| {
                 line.strip_prefix("listening on http://")?
                     .strip_suffix("/mcp")
             });
@@ -80,14 +80,14 @@ impl Logged {
     }
 }
 
-impl Drop for Logged {
+impl Drop for LoggedServer {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// The value of the metric line that has this name and all of these labels; 0 if there is none.
+/// The value of the metric with this name and all of these labels; 0 if there is none.
 fn value(metrics: &str, name: &str, labels: &[&str]) -> f64 {
     let fits = |line: &&str| {
         let rest = line.strip_prefix(name);
@@ -104,8 +104,8 @@ fn value(metrics: &str, name: &str, labels: &[&str]) -> f64 {
 }
 
 #[test]
-fn calls_are_counted() {
-    let place = desk(|settings| {
+fn metrics_count_calls() {
+    let place = place_with_notes(|settings| {
         settings.rates.delete = 1;
         let scopes = ["document:read", "document:write", "document:delete"].map(str::to_owned);
         let caller = CallerSettings {
@@ -114,7 +114,7 @@ fn calls_are_counted() {
         };
         settings.callers.insert("http".into(), caller);
     });
-    let server = Logged::start(&place);
+    let server = LoggedServer::start(&place);
     let mut client = HttpClient::stateless(&server.address);
     for (name, arguments, code) in [
         ("document.read", json!({"path": "Work/Plan"}), None),
@@ -166,7 +166,7 @@ fn calls_are_counted() {
     assert_eq!(calls("document", "create", "ok"), 1.0);
     assert_eq!(calls("document", "remove", "throttled"), 1.0);
     assert_eq!(calls("notebook", "list", "forbidden"), 1.0);
-    // Nobody outside can make new names.
+    // Callers cannot create new label values.
     assert_eq!(calls("other", "other", "not_found"), 2.0);
     assert!(!metrics.contains("cardinality"), "{metrics}");
     let read = ["domain=\"document\"", "action=\"read\""];
@@ -194,19 +194,19 @@ fn calls_are_counted() {
 }
 
 #[test]
-fn every_call_is_a_span_of_its_callers_trace() {
+fn every_call_is_a_span_in_the_callers_trace() {
     let collector = Collector::start();
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
     });
     // In the message.
     let mut client = over_stdio(&place);
-    let (told, trace, span) = traceparent("a");
-    let call = json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {"traceparent": told}});
+    let (header, trace, span) = traceparent("a");
+    let call = json!({"name": "document__read", "arguments": {"path": "Work/Plan"}, "_meta": {"traceparent": header}});
     assert_eq!(client.ask("tools/call", call)["isError"], false);
     let call = json!({"name": "document__read", "arguments": {"path": "Work/Absent"}, "_meta": {"traceparent": "made up"}});
     assert_eq!(client.ask("tools/call", call)["isError"], true);
-    // Whoever began this trace does not want it kept.
+    // A trace that its caller does not sample.
     let (unwanted, unwanted_trace, _) = traceparent("c");
     let unwanted = unwanted.replace("-01", "-00");
     let call =
@@ -220,8 +220,8 @@ fn every_call_is_a_span_of_its_callers_trace() {
     assert!(!collector.has(&unwanted_trace) && !collector.has(b"document.list"));
 
     // In a header.
-    let server = Logged::start(&place);
-    let (told, trace, _) = traceparent("b");
+    let server = LoggedServer::start(&place);
+    let (header, trace, _) = traceparent("b");
     let mut params = json!({"name": "document__list", "arguments": {}});
     params["_meta"] = stateless_meta();
     let body =
@@ -230,7 +230,7 @@ fn every_call_is_a_span_of_its_callers_trace() {
         ("MCP-Protocol-Version", STATELESS),
         ("Mcp-Method", "tools/call"),
         ("Mcp-Name", "document__list"),
-        ("traceparent", &told),
+        ("traceparent", &header),
     ];
     let answer = Connection::open(&server.address)
         .ask("POST", "/mcp", &headers, &body)
@@ -239,17 +239,17 @@ fn every_call_is_a_span_of_its_callers_trace() {
     collector.wait_for(&trace);
     collector.wait_for(b"document.list");
 
-    // From the environment, and sent before the process ends.
-    let (told, trace, _) = traceparent("d");
+    // From the environment, and exported before the process exits.
+    let (header, trace, _) = traceparent("d");
     drop(server);
-    let ended = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", told));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = run(program(&place, &["call", "notebook", "list"]).env("TRACEPARENT", header));
+    assert_eq!(result.code, Some(0), "{result:#?}");
     assert!(
         collector.has(&trace) && collector.has(b"notebook.list"),
         "it was sent before the end"
     );
 
-    for told in [
+    for header in [
         "notehost.outcome",
         "notehost.transport",
         "stdio",
@@ -258,7 +258,7 @@ fn every_call_is_a_span_of_its_callers_trace() {
         "service.name",
         "0.1.0",
     ] {
-        assert!(collector.has(told.as_bytes()), "{told}");
+        assert!(collector.has(header.as_bytes()), "{header}");
     }
     for kept_back in ["Plan", "Absent", "Work", "write tests"] {
         assert!(!collector.has(kept_back.as_bytes()), "{kept_back}");
@@ -266,13 +266,14 @@ fn every_call_is_a_span_of_its_callers_trace() {
 }
 
 #[test]
-fn a_collector_that_is_gone_is_told_of_once() {
-    // A port that was just free, and that nobody listens on.
+fn unreachable_collector_is_logged_once() {
+    // A free port without a listener.
     let address = TcpListener::bind("127.0.0.1:0")
         .and_then(|gone| gone.local_addr())
         .expect("a port");
-    let place =
-        desk(|settings| settings.telemetry.otlp_endpoint = Some(format!("http://{address}")));
+    let place = place_with_notes(|settings| {
+        settings.telemetry.otlp_endpoint = Some(format!("http://{address}"))
+    });
     let log = place.outside().join("log");
     let mut server = program(&place, &["serve"])
         .stdin(Stdio::piped())
@@ -287,7 +288,7 @@ fn a_collector_that_is_gone_is_told_of_once() {
             "capabilities": {}, "clientInfo": {"name": "tests", "version": "0"}}}),
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
     ];
-    // More than are sent at once, so that it fails several times.
+    // More than one batch, so that the export fails several times.
     lines.extend((1..=600).map(|id| {
         json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
             "params": {"name": "document__read", "arguments": {"path": "Work/Plan"}}})
@@ -312,12 +313,12 @@ fn a_collector_that_is_gone_is_told_of_once() {
             .skip(1)
             .all(|answer| answer["result"]["isError"] == false)
     );
-    let told = std::fs::read_to_string(&log).expect("the log");
-    assert_eq!(told.matches("traces cannot be sent").count(), 1, "{told}");
+    let report = std::fs::read_to_string(&log).expect("the log");
+    assert_eq!(report.matches("cannot send traces").count(), 1, "{report}");
 }
 
-/// Calls that touch a note with the secret word, in every way that may end differently.
-fn touch(mut call: impl FnMut(&str, Value) -> Value) {
+/// Calls on a note with the secret word, with every kind of outcome.
+fn make_calls(mut call: impl FnMut(&str, Value) -> Value) {
     let calls = [
         ("document.read", json!({"path": "Work/Diary"}), None),
         (
@@ -368,33 +369,33 @@ fn touch(mut call: impl FnMut(&str, Value) -> Value) {
 }
 
 #[test]
-fn what_notes_say_is_in_no_record() {
+fn note_contents_never_appear_in_telemetry() {
     let collector = Collector::start();
-    let place = desk(|settings| {
+    let place = place_with_notes(|settings| {
         settings.telemetry.otlp_endpoint = Some(format!("http://{}", collector.address));
     });
     place.write("Work/Diary.md", format!("# Diary\n\n{SECRET}\n"));
-    let mut server = Logged::start(&place);
+    let mut server = LoggedServer::start(&place);
     let mut client = HttpClient::stateless(&server.address);
     let read = client.call("document.read", json!({"path": "Work/Diary"}));
     assert!(
         read.to_string().contains(SECRET),
-        "the note says it: {read}"
+        "the note contains it: {read}"
     );
-    touch(|name, arguments| client.call(name, arguments));
+    make_calls(|name, arguments| client.call(name, arguments));
     let metrics = server.metrics();
     stop(&mut server.process);
     let log = std::fs::read_to_string(&server.log).expect("the log");
-    // The calls are there, in all four.
+    // The calls are recorded in all four.
     assert!(
         log.contains("already_exists"),
-        "the log tells of calls: {log}"
+        "the log contains calls: {log}"
     );
     assert!(metrics.contains("already_exists"), "{metrics}");
     collector.wait_for(b"already_exists");
     let rows = audit(&place, &["--outcome", "already_exists"]);
     assert_eq!(rows.len(), 1);
-    // What they were about is not.
+    // Their contents are not.
     let rows = audit(&place, &["--export", "-"]);
     assert_eq!(rows.len(), 10, "{rows:?}");
     assert!(!json!(rows).to_string().contains(SECRET), "{rows:?}");
@@ -409,9 +410,9 @@ fn what_notes_say_is_in_no_record() {
     place.write("Work/Diary.md", format!("# Diary\n\n{SECRET}\n"));
     std::fs::remove_file(place.vault().join("Work/Other.md")).expect("it is there");
     let mut client: Client = over_stdio(&place);
-    touch(|name, arguments| client.call(name, arguments));
+    make_calls(|name, arguments| client.call(name, arguments));
     stop(client.process());
-    let ended = run(&mut program(
+    let result = run(&mut program(
         &place,
         &[
             "call",
@@ -424,8 +425,8 @@ fn what_notes_say_is_in_no_record() {
         ],
     ));
     assert!(
-        ended.output.contains(SECRET) && !ended.errors.contains(SECRET),
-        "{ended:#?}"
+        result.output.contains(SECRET) && !result.errors.contains(SECRET),
+        "{result:#?}"
     );
     let rows = audit(&place, &["--export", "-"]);
     assert_eq!(rows.len(), 20, "{rows:?}");

@@ -1,4 +1,4 @@
-//! HTTPS with a certificate from files, which can be replaced while the server runs.
+//! HTTPS with certificate files that can be replaced while the server runs.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 
-use super::door::{desk, token};
+use super::auth_setup::{place_with_notes, token};
 use crate::support::http::{Connection, Server, wait_until};
 use crate::support::issuer::{key_file, private_key};
 use crate::support::place::Place;
@@ -20,7 +20,7 @@ fn certificate(name: &str) -> PathBuf {
     key_file(&format!("tls-{name}.cert.pem"))
 }
 
-/// Put a certificate and its key where the server looks for them.
+/// Copies a certificate and its key to where the server reads them.
 fn install(place: &Place, name: &str) -> (PathBuf, PathBuf) {
     let (to_certificate, to_key) = (place.root().join("cert.pem"), place.root().join("key.pem"));
     private_key(&format!("tls-{name}.key.pem"), &to_key);
@@ -36,7 +36,7 @@ fn serve(place: &Place) -> Server {
     Server::start_authenticated(&place.config_file(&settings), &place.state())
 }
 
-/// What a client that trusts only this certificate is answered, or why it does not speak to the server.
+/// The reply to a client that trusts only this certificate, or why the handshake fails.
 fn ask(server: &Server, trusted: &Path, request: &str) -> Result<String, String> {
     let mut roots = RootCertStore::empty();
     let certificate = CertificateDer::from_pem_file(trusted).expect("a certificate");
@@ -57,7 +57,7 @@ fn ask(server: &Server, trusted: &Path, request: &str) -> Result<String, String>
         .write_all(request.as_bytes())
         .map_err(|error| error.to_string())?;
     let mut answer = String::new();
-    // Not every server says goodbye before it closes the connection.
+    // Not every server sends close_notify before it closes the connection.
     if let Err(error) = stream.read_to_string(&mut answer)
         && answer.is_empty()
     {
@@ -69,8 +69,8 @@ fn ask(server: &Server, trusted: &Path, request: &str) -> Result<String, String>
 const HEALTH: &str = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 #[test]
-fn https_is_served_and_asks_for_tokens_as_well() {
-    let place = desk();
+fn https_requires_tokens() {
+    let place = place_with_notes();
     token(&place, "laptop", &[]);
     let server = serve(&place);
     assert!(
@@ -88,7 +88,7 @@ fn https_is_served_and_asks_for_tokens_as_well() {
         answer.contains("resource_metadata=\"https://localhost/"),
         "{answer}"
     );
-    // Nobody else is believed, and nothing is told in the clear.
+    // Another certificate is not trusted, and plain HTTP gets no reply.
     ask(&server, &certificate("second"), HEALTH).expect_err("a certificate that is not trusted");
     let mut plain = Connection::open(server.address());
     plain.send_raw(HEALTH.as_bytes());
@@ -96,18 +96,18 @@ fn https_is_served_and_asks_for_tokens_as_well() {
 }
 
 #[test]
-fn a_new_certificate_is_used_without_a_restart_and_a_broken_one_is_not() {
-    let place = desk();
+fn certificates_are_reloaded_and_broken_ones_ignored() {
+    let place = place_with_notes();
     let server = serve(&place);
     let is_served = |name: &str| ask(&server, &certificate(name), HEALTH).is_ok();
     assert!(is_served("first") && !is_served("second"));
     let (file, key) = install(&place, "second");
     wait_until("the new certificate is used", || is_served("second"));
     assert!(!is_served("first"));
-    server.wait_for_log("the certificate was read again");
+    server.wait_for_log("the certificate was reloaded");
 
     std::fs::write(&file, "no certificate").expect("a file");
-    server.wait_for_log("the new certificate cannot be used, the one before stays");
+    server.wait_for_log("the new certificate cannot be used, the previous one stays in use");
     assert!(is_served("second"));
     // The key of another certificate.
     std::fs::copy(certificate("first"), &file).expect("a certificate");

@@ -1,5 +1,5 @@
-//! A client of the built program over stdio: JSON-RPC, one message per line, nothing clever. Anything on the
-//! program's stdout that is not such a message fails the test.
+//! A minimal client of the built program over stdio: JSON-RPC, one message per line. Anything else on the program's
+//! stdout fails the test.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,43 +10,43 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A running `notehost serve`, spoken to over its stdin and stdout.
+/// A running `notehost serve`, over its stdin and stdout.
 pub(crate) struct Client {
     program: Child,
     input: Option<ChildStdin>,
     messages: Receiver<String>,
     last_id: u64,
-    early: HashMap<u64, Value>,
+    early_replies: HashMap<u64, Value>,
     notifications: Vec<Value>,
-    /// What the person says when the program asks, and what was asked.
-    person: Option<Value>,
-    asked: Vec<Value>,
+    /// The user's answer to elicitations, and the elicitations received.
+    user_answer: Option<Value>,
+    elicitations: Vec<Value>,
 }
 
 impl Client {
-    /// Start the program with a config and a state folder, and shake hands.
+    /// Starts the program with a config and a state folder, and does the handshake.
     pub(crate) fn start(config: &Path, state: &Path) -> Client {
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .arg("serve")
                 .arg("--config")
                 .arg(config)
                 .arg("--state")
                 .arg(state),
         );
-        client.shake_hands();
+        client.initialize();
         client
     }
 
-    /// Start any command that serves over stdio; no handshake yet.
+    /// Starts any command that serves over stdio, without a handshake.
     pub(crate) fn spawn(command: &mut Command) -> Client {
         Client::spawn_with(command, Stdio::null())
     }
 
-    /// The same, with its stderr to read.
+    /// The same, with a readable stderr.
     pub(crate) fn spawn_with(command: &mut Command, errors: Stdio) -> Client {
         let mut program = command
             .stdin(Stdio::piped())
@@ -68,16 +68,16 @@ impl Client {
             program,
             messages,
             last_id: 0,
-            early: HashMap::new(),
+            early_replies: HashMap::new(),
             notifications: Vec::new(),
-            person: None,
-            asked: Vec::new(),
+            user_answer: None,
+            elicitations: Vec::new(),
         }
     }
 
-    /// `initialize` as a client whose person can be asked, and what the person always says.
-    pub(crate) fn shake_hands_with_person(&mut self, says: Value) {
-        self.person = Some(says);
+    /// `initialize` as a client with elicitation, whose user always gives this answer.
+    pub(crate) fn initialize_with_elicitation(&mut self, answer_value: Value) {
+        self.user_answer = Some(answer_value);
         self.ask(
             "initialize",
             json!({
@@ -89,13 +89,13 @@ impl Client {
         self.notify("notifications/initialized", json!({}));
     }
 
-    /// What the person was asked.
-    pub(crate) fn asked(&self) -> &[Value] {
-        &self.asked
+    /// The elicitations received.
+    pub(crate) fn elicitations(&self) -> &[Value] {
+        &self.elicitations
     }
 
-    /// `initialize`, as clients of the sessions' era do.
-    pub(crate) fn shake_hands(&mut self) -> Value {
+    /// `initialize`, as in the session-based revisions.
+    pub(crate) fn initialize(&mut self) -> Value {
         let answer = self.ask(
             "initialize",
             json!({
@@ -108,7 +108,7 @@ impl Client {
         answer
     }
 
-    /// Send a request; its answer is had with [`Client::answer`].
+    /// Sends a request; its reply comes from [`Client::answer`].
     pub(crate) fn send(&mut self, method: &str, params: Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -116,66 +116,66 @@ impl Client {
         id
     }
 
-    /// Send a call of `domain.action`.
+    /// Sends a call of `domain.action`.
     pub(crate) fn send_call(&mut self, name: &str, arguments: Value) -> u64 {
         let (domain, action) = name.split_once('.').expect("domain.action");
         let tool = format!("{domain}__{action}");
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Send a notification.
+    /// Sends a notification.
     pub(crate) fn notify(&mut self, method: &str, params: Value) {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// The whole answer to a request: with `result` or `error`.
+    /// The full reply to a request: with `result` or `error`.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
-            if let Some(answer) = self.early.remove(&id) {
+            if let Some(answer) = self.early_replies.remove(&id) {
                 return answer;
             }
             let line = self
                 .messages
-                .recv_timeout(PATIENCE)
+                .recv_timeout(TIMEOUT)
                 .expect("the program answers");
             let message: Value = serde_json::from_str(&line)
-                .unwrap_or_else(|_| panic!("something on stdout that is no message: {line}"));
+                .unwrap_or_else(|_| panic!("invalid message on stdout: {line}"));
             match (message["id"].as_u64(), message.get("method")) {
-                (Some(id), None) => drop(self.early.insert(id, message)),
+                (Some(id), None) => drop(self.early_replies.insert(id, message)),
                 (None, _) => self.notifications.push(message),
                 (Some(id), Some(_)) => {
-                    let says = self.person.clone().expect("nobody is there to be asked");
-                    self.write(&json!({"jsonrpc": "2.0", "id": id, "result": says}));
-                    self.asked.push(message);
+                    let answer_value = self.user_answer.clone().expect("an unexpected elicitation");
+                    self.write(&json!({"jsonrpc": "2.0", "id": id, "result": answer_value}));
+                    self.elicitations.push(message);
                 }
             }
         }
     }
 
-    /// Whether a request was answered, as far as has been read when the program has ended.
+    /// Whether the output read so far contains a reply to this request, after the program exited.
     pub(crate) fn has_answer(&mut self, id: u64) -> bool {
-        while let Ok(line) = self.messages.recv_timeout(PATIENCE) {
-            // A killed program may leave half a line.
+        while let Ok(line) = self.messages.recv_timeout(TIMEOUT) {
+            // A killed program may leave an incomplete line.
             if let Ok(message) = serde_json::from_str::<Value>(&line)
                 && let Some(id) = message["id"].as_u64()
             {
-                self.early.insert(id, message);
+                self.early_replies.insert(id, message);
             }
         }
-        self.early.contains_key(&id)
+        self.early_replies.contains_key(&id)
     }
 
-    /// The answer to a request, or nothing if the program ends before it.
-    pub(crate) fn answer_unless_it_ends(&mut self, id: u64) -> Option<Value> {
-        while !self.early.contains_key(&id) {
+    /// The reply to a request, or `None` if the program exits first.
+    pub(crate) fn answer_or_exit(&mut self, id: u64) -> Option<Value> {
+        while !self.early_replies.contains_key(&id) {
             let line = self.messages.recv().ok()?;
             if let Ok(message) = serde_json::from_str::<Value>(&line)
                 && let Some(id) = message["id"].as_u64()
             {
-                self.early.insert(id, message);
+                self.early_replies.insert(id, message);
             }
         }
-        self.early.remove(&id)
+        self.early_replies.remove(&id)
     }
 
     /// The result of a request.
@@ -192,21 +192,21 @@ impl Client {
         self.answer(id)["result"].take()
     }
 
-    /// Wait for the next message that comes without being asked for. It is taken from those that came before.
+    /// Waits for the next notification or request of the server, and removes it from the queue.
     pub(crate) fn next_notification(&mut self) -> Value {
         while self.notifications.is_empty() {
-            let line = self.messages.recv_timeout(PATIENCE);
-            let line = line.expect("the program tells something");
+            let line = self.messages.recv_timeout(TIMEOUT);
+            let line = line.expect("the program sends a message");
             let message: Value = serde_json::from_str(&line).expect("a message");
             match message["id"].as_u64() {
-                Some(id) => drop(self.early.insert(id, message)),
+                Some(id) => drop(self.early_replies.insert(id, message)),
                 None => self.notifications.push(message),
             }
         }
         self.notifications.remove(0)
     }
 
-    /// What came without being asked for.
+    /// The notifications and requests of the server.
     pub(crate) fn notifications(&self) -> &[Value] {
         &self.notifications
     }
@@ -225,8 +225,8 @@ impl Client {
 }
 
 impl Client {
-    /// Goes as clients do, and waits until the program has ended by itself: what it had to write is written then.
-    pub(crate) fn leave(mut self) {
+    /// Disconnects as clients do, and waits until the program has exited by itself, with everything written.
+    pub(crate) fn disconnect(mut self) {
         drop(self.input.take());
         self.program.wait().expect("an end");
     }
@@ -234,7 +234,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Closing its stdin ends the program; one that hangs is not waited for.
+        // Closing stdin ends the program; one that hangs is killed.
         drop(self.input.take());
         let _ = self.program.kill();
         let _ = self.program.wait();

@@ -8,7 +8,7 @@ use super::repository;
 
 const TARGET: &str = "wasm32-wasip2";
 
-/// The component of a guest: `hostile`, `echo`, or one of the files in an `examples` folder, such as `liar_garbage`.
+/// The component of a guest: `hostile`, `echo`, or a file in an `examples` folder, such as `liar_garbage`.
 pub(crate) fn guest(name: &str) -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     let built = BUILT.get_or_init(build);
@@ -17,7 +17,7 @@ pub(crate) fn guest(name: &str) -> PathBuf {
         built.join("examples").join(format!("{name}.wasm")),
     ];
     let found = places.into_iter().find(|file| file.exists());
-    found.unwrap_or_else(|| panic!("there is no guest `{name}`"))
+    found.unwrap_or_else(|| panic!("no guest `{name}`"))
 }
 
 /// The component of a project in `sdk/examples`.
@@ -28,7 +28,7 @@ pub(crate) fn example_bookmark() -> PathBuf {
             &repository().join("sdk/examples/bookmark"),
             &[
                 "--lib",
-                // As the guests are built: the SDK that both use is compiled once.
+                // The same profile as the guests, so that the SDK is compiled once.
                 "--config=profile.release.opt-level=1",
                 "--config=profile.release.lto=false",
                 "--config=profile.release.codegen-units=16",
@@ -38,7 +38,7 @@ pub(crate) fn example_bookmark() -> PathBuf {
     built.join("bookmark.wasm")
 }
 
-/// Build all of them; returns the folder with the results.
+/// Builds all of them; returns the folder with the results.
 fn build() -> PathBuf {
     build_in(
         &repository().join("tests/guests"),
@@ -55,7 +55,7 @@ fn build_in(project: &Path, what: &[&str]) -> PathBuf {
         .args(what)
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
-        // What is set for the build of the tests must not reach this one.
+        // Variables of the test build must not affect this build.
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .status()

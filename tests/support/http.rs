@@ -1,5 +1,5 @@
-//! A client of the built program over HTTP: one connection that is kept open, and both eras of MCP on it. Written by
-//! hand, so that a test sees every status and header.
+//! A client of the built program over HTTP: one persistent connection, with stateless and session-based requests.
+//! Written by hand, so that a test sees every status and header.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 
 pub(crate) use super::program::{Server, wait_until};
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
-pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
+pub(super) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The revision of MCP without sessions.
+/// The stateless MCP revision.
 pub(crate) const STATELESS: &str = "2026-07-28";
-/// The last revision with them.
+/// The last session-based MCP revision.
 pub(crate) const SESSIONS: &str = "2025-11-25";
 
-/// One connection, kept open from request to request.
+/// A persistent connection.
 pub(crate) struct Connection {
     host: String,
     stream: BufReader<TcpStream>,
-    /// How many requests wait for their answer.
+    /// Number of requests without a reply.
     unanswered: usize,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Response {
     /// The status code.
@@ -36,13 +36,13 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// A header; its name in lower case.
+    /// A header, by its lower-case name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The JSON-RPC message of the body, whether it came as JSON or as an event.
+    /// The JSON-RPC message of the body, sent as JSON or as an event.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
@@ -52,12 +52,13 @@ impl Response {
             .filter_map(|line| line.strip_prefix("data: "));
         let event = events.rfind(|data| !data.is_empty());
         let text = event.unwrap_or(&self.body);
-        serde_json::from_str(text).unwrap_or_else(|_| panic!("a body that is no message: {self:?}"))
+        serde_json::from_str(text)
+            .unwrap_or_else(|_| panic!("invalid message in the body: {self:?}"))
     }
 }
 
 impl Connection {
-    /// Connect to a host and port.
+    /// Connects to a host and port.
     pub(crate) fn open(address: &str) -> Connection {
         Connection {
             host: address.to_owned(),
@@ -66,8 +67,8 @@ impl Connection {
         }
     }
 
-    /// Whether the server has closed the connection while nothing was asked on it, as it does after a while. Every
-    /// client then opens another one.
+    /// Whether the server closed the connection while it was idle, as it does after a while. Every client then opens
+    /// another one.
     fn was_closed_idle(&mut self) -> bool {
         let stream = self.stream.get_ref();
         stream
@@ -83,7 +84,7 @@ impl Connection {
         closed && self.unanswered == 0
     }
 
-    /// Send a request and wait for what comes back. A header `Host` replaces the right one.
+    /// Sends a request and waits for the response. A header `Host` replaces the default.
     pub(crate) fn ask(
         &mut self,
         method: &str,
@@ -95,7 +96,7 @@ impl Connection {
         self.receive()
     }
 
-    /// Send a request.
+    /// Sends a request.
     pub(crate) fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) {
         if self.was_closed_idle() {
             self.stream = connect(&self.host);
@@ -117,24 +118,24 @@ impl Connection {
         let sent = stream
             .write_all(head.as_bytes())
             .and_then(|()| stream.write_all(body.as_bytes()));
-        // A server that refuses a body does not wait for all of it; its answer is there all the same.
+        // A server that rejects a body does not read all of it, but its response is readable.
         let _ = sent;
     }
 
-    /// Send bytes as they are; `false` if nobody takes them any more.
+    /// Sends raw bytes; `false` if the connection is closed.
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) -> bool {
         self.stream.get_mut().write_all(bytes).is_ok()
     }
 
-    /// What comes until the other side closes the connection.
+    /// Reads until the server closes the connection.
     pub(crate) fn rest(&mut self) -> String {
         let mut rest = Vec::new();
-        // A connection that is reset has ended as well.
+        // A reset connection has ended as well.
         let _ = self.stream.read_to_end(&mut rest);
         String::from_utf8_lossy(&rest).into_owned()
     }
 
-    /// Wait for what comes back.
+    /// Waits for the response.
     pub(crate) fn receive(&mut self) -> Response {
         self.unanswered = self.unanswered.saturating_sub(1);
         let status = self.line();
@@ -162,7 +163,7 @@ impl Connection {
         response
     }
 
-    /// Wait for the head of an answer whose body never ends.
+    /// Waits for the head of a response whose body is a stream.
     pub(crate) fn receive_head(&mut self) -> u16 {
         let status = self.line();
         while !self.line().is_empty() {}
@@ -170,12 +171,12 @@ impl Connection {
         code.expect("a status line")
     }
 
-    /// Wait until such a body ends, and return what it still had.
+    /// Waits until the stream ends, and returns the rest of it.
     pub(crate) fn rest_of_stream(&mut self) -> String {
         String::from_utf8(self.chunks()).expect("a body of text")
     }
 
-    /// Wait for the next event of such a body.
+    /// Waits for the next event of the stream.
     pub(crate) fn event(&mut self) -> Value {
         loop {
             let length = usize::from_str_radix(&self.line(), 16).expect("a chunk's length");
@@ -183,7 +184,7 @@ impl Connection {
             let chunk = String::from_utf8(self.bytes(length)).expect("text");
             self.line();
             let mut data = chunk.lines().filter_map(|line| line.strip_prefix("data:"));
-            // The first one may only say how to come back.
+            // The first event may contain only a retry time.
             if let Some(data) = data.find(|data| !data.trim().is_empty()) {
                 return serde_json::from_str(data).expect("JSON");
             }
@@ -224,15 +225,15 @@ fn connect(address: &str) -> BufReader<TcpStream> {
     let stream = TcpStream::connect(address).expect("the program listens");
     stream.set_nodelay(true).expect("an option of the socket");
     stream
-        .set_read_timeout(Some(PATIENCE))
+        .set_read_timeout(Some(TIMEOUT))
         .expect("an option of the socket");
     BufReader::new(stream)
 }
 
-/// An MCP client on one connection.
+/// An MCP client with one connection.
 pub(crate) struct HttpClient {
     connection: Connection,
-    /// In the sessions' era.
+    /// The session id, in a session-based revision.
     session: Option<String>,
     /// The header `Authorization`.
     authorization: Option<String>,
@@ -240,7 +241,7 @@ pub(crate) struct HttpClient {
 }
 
 impl HttpClient {
-    /// A client of the stateless era.
+    /// A client of the stateless revision.
     pub(crate) fn stateless(address: &str) -> HttpClient {
         HttpClient {
             connection: Connection::open(address),
@@ -250,19 +251,19 @@ impl HttpClient {
         }
     }
 
-    /// The same client, which shows a token.
-    pub(crate) fn showing(mut self, token: &str) -> HttpClient {
+    /// The same client with a token.
+    pub(crate) fn with_token(mut self, token: &str) -> HttpClient {
         self.authorization = Some(format!("Bearer {token}"));
         self
     }
 
-    /// A client of the sessions' era, hands shaken.
+    /// A session-based client, after the handshake.
     pub(crate) fn with_session(address: &str) -> HttpClient {
-        HttpClient::with_session_of(address, None)
+        HttpClient::with_session_and_token(address, None)
     }
 
-    /// A client of the sessions' era that shows a token, hands shaken.
-    pub(crate) fn with_session_of(address: &str, token: Option<&str>) -> HttpClient {
+    /// A session-based client with a token, after the handshake.
+    pub(crate) fn with_session_and_token(address: &str, token: Option<&str>) -> HttpClient {
         let mut connection = Connection::open(address);
         let authorization = token.map(|token| format!("Bearer {token}"));
         let proof = authorization
@@ -298,7 +299,7 @@ impl HttpClient {
         self.session.as_deref()
     }
 
-    /// Send a request; what comes back is had with [`HttpClient::receive`].
+    /// Sends a request; its reply comes from [`HttpClient::receive`].
     pub(crate) fn send(&mut self, method: &str, mut params: Value) -> u64 {
         self.last_id += 1;
         let id = self.last_id;
@@ -339,31 +340,31 @@ impl HttpClient {
         id
     }
 
-    /// What came back, whatever it is.
+    /// The response to the request that was sent.
     pub(crate) fn response(&mut self) -> Response {
         self.connection.receive()
     }
 
-    /// The first event of a stream that goes on.
+    /// The first event of an open stream.
     pub(crate) fn first_event(&mut self) -> Value {
         assert_eq!(self.connection.receive_head(), 200);
         self.connection.event()
     }
 
-    /// The whole answer to the request that was sent: with `result` or `error`.
+    /// The full reply to the request that was sent: with `result` or `error`.
     #[track_caller]
     pub(crate) fn receive(&mut self) -> Value {
         self.connection.receive().message()
     }
 
-    /// The whole answer to a request.
+    /// The full reply to a request.
     #[track_caller]
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.send(method, params);
         self.receive()
     }
 
-    /// The whole answer to a request, with whatever status it comes.
+    /// The full reply to a request, with any status.
     pub(crate) fn ask_any(&mut self, method: &str, params: Value) -> Value {
         self.send(method, params);
         let response = self.connection.receive();
@@ -373,7 +374,7 @@ impl HttpClient {
         }
     }
 
-    /// Send a call of `domain.action`.
+    /// Sends a call of `domain.action`.
     pub(crate) fn send_call(&mut self, name: &str, arguments: Value) -> u64 {
         let tool = name.replacen('.', "__", 1);
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
@@ -387,7 +388,7 @@ impl HttpClient {
     }
 }
 
-/// What every request of the stateless era carries.
+/// The `_meta` of every stateless request.
 pub(crate) fn stateless_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": STATELESS,

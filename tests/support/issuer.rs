@@ -1,4 +1,4 @@
-//! An issuer of signed tokens, with keys of its own.
+//! An issuer of signed tokens with its own keys.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 
 use super::repository;
 
-/// Whom the tokens are for.
+/// The audience of the tokens.
 pub(crate) const AUDIENCE: &str = "https://notes.example.org/mcp";
-/// Who issues them.
+/// The issuer of the tokens.
 pub(crate) const ISSUER: &str = "https://login.example.org";
-/// What is shared with an issuer that has no keys.
+/// The shared secret of an issuer without keys.
 pub(crate) const SECRET: &str = "a secret of more than thirty-two bytes";
 
-/// A key that tokens are signed with.
+/// A signing key.
 #[derive(Clone)]
 pub(crate) struct Key {
     /// Its name.
     pub(crate) kid: String,
-    /// What it signs with.
+    /// Its algorithm.
     pub(crate) algorithm: Algorithm,
     key: EncodingKey,
 }
@@ -31,16 +31,16 @@ pub(crate) fn key_file(name: &str) -> PathBuf {
     repository().join("tests/policy/keys").join(name)
 }
 
-/// A copy of a private key of the tests that is as private as a server wants it.
+/// Copies a private key of the tests with private permissions, as servers require.
 pub(crate) fn private_key(name: &str, to: &Path) {
-    // Made private and then filled: a server may look at it at any moment.
+    // Made private before it is filled: a server may read it at any moment.
     let new = to.with_extension("new");
     std::fs::write(&new, bytes(name)).expect("a key");
     private(&new);
     std::fs::rename(&new, to).expect("renamed");
 }
 
-/// Make a file readable by its owner alone.
+/// Makes a file readable by its owner alone.
 pub(crate) fn private(file: &Path) {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
     std::fs::set_permissions(file, mode).expect("a mode");
@@ -58,13 +58,13 @@ impl Key {
     }
 
     /// A key on the curve P-256.
-    pub(crate) fn elliptic(kid: &str) -> Key {
+    pub(crate) fn p256(kid: &str) -> Key {
         let key = EncodingKey::from_ec_pem(&bytes("ec.pem"));
         Key::new(kid, Algorithm::ES256, key.expect("a key"))
     }
 
     /// A key on the curve Ed25519.
-    pub(crate) fn edwards(kid: &str) -> Key {
+    pub(crate) fn ed25519(kid: &str) -> Key {
         let key = EncodingKey::from_ed_pem(&bytes("ed25519.pem"));
         Key::new(kid, Algorithm::EdDSA, key.expect("a key"))
     }
@@ -82,7 +82,7 @@ impl Key {
         }
     }
 
-    /// What everybody may know of it.
+    /// The public key as a JWK.
     pub(crate) fn public(&self) -> Value {
         let jwk = Jwk::from_encoding_key(&self.key, self.algorithm).expect("a public half");
         let mut jwk = serde_json::to_value(jwk).expect("JSON");
@@ -90,12 +90,12 @@ impl Key {
         jwk
     }
 
-    /// A token that says this.
+    /// A token with these claims.
     pub(crate) fn sign(&self, claims: &Value) -> String {
         self.sign_as(self.algorithm, Some(&self.kid), claims)
     }
 
-    /// A token that says this, and names this key.
+    /// A token with these claims and this key id.
     pub(crate) fn sign_as(
         &self,
         algorithm: Algorithm,
@@ -108,16 +108,16 @@ impl Key {
     }
 }
 
-/// Write the public halves of keys into a file.
+/// Writes the public keys into a file.
 pub(crate) fn publish(file: &Path, keys: &[&Key]) {
     let keys: Vec<Value> = keys.iter().map(|key| key.public()).collect();
-    // By rename, as a careful admin would: nobody reads half of it.
+    // By rename, so that nobody reads a partial file.
     let beside = file.with_extension("new");
     std::fs::write(&beside, json!({ "keys": keys }).to_string()).expect("the file can be written");
     std::fs::rename(beside, file).expect("the file can be replaced");
 }
 
-/// What a good token says.
+/// The claims of a valid token.
 pub(crate) fn claims() -> Value {
     json!({
         "sub": "ana", "aud": AUDIENCE, "iss": ISSUER, "exp": now() + 600, "nbf": now() - 10,
@@ -125,7 +125,7 @@ pub(crate) fn claims() -> Value {
     })
 }
 
-/// The same, with something said differently.
+/// The same, with one claim changed.
 pub(crate) fn claims_with(name: &str, value: Value) -> Value {
     let mut claims = claims();
     claims[name] = value;

@@ -1,4 +1,4 @@
-//! What the tests share: a place with a vault in it, the guests, and a client of the built program.
+//! Code shared by the tests: a place with a vault, the guests, and clients of the built program.
 
 pub(crate) mod client;
 pub(crate) mod guests;
@@ -7,16 +7,23 @@ pub(crate) mod issuer;
 pub(crate) mod place;
 mod program;
 pub(crate) mod registry;
-pub(crate) mod server;
 pub(crate) mod signer;
 pub(crate) mod snapshot;
+pub(crate) mod web_server;
 
 use std::path::PathBuf;
 
-/// The top of the repository.
+/// The path of the built program. The components that it loads are built before it is started for the first time: it would
+/// do that itself, while its client waits.
+pub(crate) fn program() -> &'static str {
+    notehost::embedded::prepare().expect("the components are built");
+    env!("CARGO_BIN_EXE_notehost")
+}
+
+/// The root of the repository.
 pub(crate) fn repository() -> PathBuf {
     let host = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     host.parent()
-        .expect("the host lies in the repository")
+        .expect("the host is in the repository")
         .to_owned()
 }

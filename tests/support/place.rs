@@ -1,4 +1,4 @@
-//! A place of its own for each test: a vault, the machine's state, and an outside that nothing may touch.
+//! A separate place for each test: a vault, a state folder, and an outside folder that must not change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use notehost::auth::{Caller, NewToken, Tokens};
 use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, VaultEntry};
-use notehost::database::Database;
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
 use serde_json::Value;
@@ -15,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::snapshot::Snapshot;
 
-/// When every file of a fresh vault was written: 2024-05-01 12:00 UTC.
-const LONG_AGO: Duration = Duration::from_secs(1_714_564_800);
+/// The modification time of every file in a fresh vault: 2024-05-01 12:00 UTC.
+const INITIAL_MTIME: Duration = Duration::from_secs(1_714_564_800);
 
-/// A temporary folder with a vault, a state folder and an outside.
+/// A temporary folder with a vault, a state folder and an outside folder.
 pub(crate) struct Place {
     root: tempfile::TempDir,
 }
@@ -40,7 +39,7 @@ impl Place {
         self.root.path().join("vault")
     }
 
-    /// The machine's state.
+    /// The state folder.
     pub(crate) fn state(&self) -> PathBuf {
         self.root.path().join("state")
     }
@@ -50,42 +49,42 @@ impl Place {
         self.root.path().join("outside")
     }
 
-    /// The folder that holds all of it.
+    /// The parent folder of all of them.
     pub(crate) fn root(&self) -> &Path {
         self.root.path()
     }
 
-    /// Write a file of the vault, as an editor would that knows nothing of us.
+    /// Writes a file of the vault, as an external editor does.
     pub(crate) fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
         let path = self.vault().join(path);
-        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("a file has a parent folder")).expect("folders");
         fs::write(&path, bytes).expect("the file can be written");
         let file = fs::File::options()
             .write(true)
             .open(&path)
             .expect("the file is there");
-        file.set_modified(SystemTime::UNIX_EPOCH + LONG_AGO)
+        file.set_modified(SystemTime::UNIX_EPOCH + INITIAL_MTIME)
             .expect("its time can be set");
     }
 
-    /// A file of the vault, if it is there.
+    /// The content of a file of the vault, if it exists.
     pub(crate) fn read(&self, path: &str) -> Option<Vec<u8>> {
         fs::read(self.vault().join(path)).ok()
     }
 
-    /// A symbolic link in the vault.
+    /// Creates a symbolic link in the vault.
     pub(crate) fn link(&self, path: &str, target: impl AsRef<Path>) {
         let path = self.vault().join(path);
-        fs::create_dir_all(path.parent().expect("a link lies in a folder")).expect("folders");
+        fs::create_dir_all(path.parent().expect("a link has a parent folder")).expect("folders");
         std::os::unix::fs::symlink(target, path).expect("the link can be made");
     }
 
-    /// Everything in the vault and outside of it: bytes, modes, where links lead.
+    /// Everything in the vault and outside of it: bytes, modes, targets of links.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot::of(&[&self.vault(), &self.outside()])
     }
 
-    /// Settings that serve this vault and let every caller do everything; nobody is there to be asked.
+    /// Settings that serve this vault and allow everything to every caller, without confirmation.
     pub(crate) fn settings(&self) -> Settings {
         let mut settings = Settings {
             vaults: vec![VaultEntry {
@@ -100,7 +99,7 @@ impl Place {
         settings
     }
 
-    /// The settings as a file, for the built program.
+    /// Writes the settings to a config file for the built program.
     pub(crate) fn config_file(&self, settings: &Settings) -> PathBuf {
         let file = self.root.path().join("notehost.toml");
         let text = toml::to_string(settings).expect("settings can be written");
@@ -113,9 +112,9 @@ impl Place {
         self.token(name, "read,write,delete", true)
     }
 
-    /// A token as `notehost token new` makes it.
+    /// A token, created as by `notehost token new`.
     pub(crate) fn token(&self, name: &str, scopes: &str, attended: bool) -> String {
-        let database = Database::open(&self.state()).expect("the records");
+        let database = notehost::policy::open_records(&self.state()).expect("the records");
         let new = NewToken {
             name: name.into(),
             scopes: scopes.parse().expect("scopes"),
@@ -135,7 +134,7 @@ impl Place {
     }
 }
 
-/// Compiling the components anew for each test would take most of the tests' time.
+/// Compiling the components for each test would take most of the tests' time.
 pub(crate) fn share_compiled_code(state: &Path) {
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compiled");
     fs::create_dir_all(&shared).expect("the shared folder");
@@ -144,7 +143,7 @@ pub(crate) fn share_compiled_code(state: &Path) {
         .expect("a link to the shared folder");
 }
 
-/// A component from a file, with what it is granted.
+/// Settings of a component from a file, with its grant.
 pub(crate) fn component(file: PathBuf, grant: GrantSettings) -> ComponentSettings {
     ComponentSettings {
         path: Some(file),
@@ -153,7 +152,7 @@ pub(crate) fn component(file: PathBuf, grant: GrantSettings) -> ComponentSetting
     }
 }
 
-/// What the tests call as, unless they say otherwise.
+/// The default caller of the tests.
 pub(crate) fn ana() -> Caller {
     Caller::command_line(Some("ana"))
 }
@@ -174,7 +173,7 @@ pub(crate) fn request(name: &str, arguments: Value) -> Request {
     }
 }
 
-/// Call `domain.action` as Ana.
+/// Calls `domain.action` as Ana.
 pub(crate) async fn call(host: &Host, name: &str, arguments: Value) -> Result<Reply, CallError> {
     dispatch::call(host, &ana(), request(name, arguments)).await
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::http::PATIENCE;
+use super::http::TIMEOUT;
 
 /// A running `notehost serve --http`.
 pub(crate) struct Server {
@@ -16,27 +16,27 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Start the program with a config and a state folder, on any free port, without authentication: tokens that are
-    /// shown are checked, and none is required.
+    /// Starts the program with a config and a state folder, on any free port, without authentication: tokens in
+    /// requests are checked, but none is required.
     pub(crate) fn start(config: &Path, state: &Path) -> Server {
         Server::start_at("127.0.0.1:0", config, state, |command| {
             command.arg("--no-auth");
         })
     }
 
-    /// The same, where a token is required.
+    /// The same, with required tokens.
     pub(crate) fn start_authenticated(config: &Path, state: &Path) -> Server {
         Server::start_at("127.0.0.1:0", config, state, |_| {})
     }
 
-    /// Start the program at another address, or with more flags or variables.
+    /// Starts the program at another address, or with more flags or variables.
     pub(crate) fn start_at(
         address: &str,
         config: &Path,
         state: &Path,
         prepare: impl FnOnce(&mut Command),
     ) -> Server {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["serve", "--http", address, "--config"])
             .arg(config)
@@ -49,31 +49,31 @@ impl Server {
         Server::spawn(&mut command)
     }
 
-    /// Start the program with a command of which stderr is ours, and wait until it listens.
+    /// Starts the program and waits until it listens; stderr of the command must be piped.
     pub(crate) fn spawn(command: &mut Command) -> Server {
         let mut program = command.spawn().expect("the program starts");
         let mut lines = BufReader::new(program.stderr.take().expect("its stderr is ours")).lines();
-        let mut told = Vec::new();
+        let mut printed = Vec::new();
         let address = loop {
             let Some(Ok(line)) = lines.next() else {
-                panic!("the program does not listen: {told:#?}");
+                panic!("the program does not listen: {printed:#?}");
             };
             let url = line
                 .strip_prefix("listening on ")
                 .and_then(|url| url.split_once("://"));
             if let Some(address) = url.and_then(|(_, rest)| rest.strip_suffix("/mcp")) {
                 let address = address.to_owned();
-                told.push(line);
+                printed.push(line);
                 break address;
             }
-            told.push(line);
+            printed.push(line);
         };
-        let log = Arc::new(Mutex::new(told));
-        let told = log.clone();
-        // What nobody reads would fill the pipe and hold the program up.
+        let log = Arc::new(Mutex::new(printed));
+        let printed = log.clone();
+        // An unread pipe would fill up and block the program.
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                told.lock().expect("no panic").push(line);
+                printed.lock().expect("no panic").push(line);
             }
         });
         Server {
@@ -83,12 +83,12 @@ impl Server {
         }
     }
 
-    /// Everything that it said on stderr so far.
+    /// The lines on stderr so far.
     pub(crate) fn log(&self) -> String {
         self.log.lock().expect("no panic").join("\n")
     }
 
-    /// Wait until it has said this.
+    /// Waits until stderr contains this text.
     #[track_caller]
     pub(crate) fn wait_for_log(&self, words: &str) {
         wait_until(words, || self.log().contains(words));
@@ -117,12 +117,12 @@ impl Drop for Server {
     }
 }
 
-/// Wait until something has become true.
+/// Waits until a condition is true.
 #[track_caller]
 pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !is_true() {
-        assert!(Instant::now() < deadline, "it did not come to pass: {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

@@ -11,7 +11,7 @@ const PACKAGE: &str = "docker-registry";
 /// The media type of manifests.
 const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// A registry that runs as long as this lives.
+/// A registry that runs until it is dropped.
 pub(crate) struct Registry {
     program: Child,
     address: String,
@@ -19,12 +19,12 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Start one, or say why there is none.
+    /// Starts a registry, or prints why there is none.
     pub(crate) fn start() -> Option<Registry> {
         Registry::start_with("")
     }
 
-    /// Start one that asks for a name and a password: `ana` and `a:secret`.
+    /// Starts a registry that requires the user `ana` with the password `a:secret`.
     pub(crate) fn start_locked() -> Option<Registry> {
         Registry::start_with("auth:\n  htpasswd:\n    realm: tests\n    path: PLACE/users\n")
     }
@@ -33,13 +33,13 @@ impl Registry {
         let program = match program() {
             Ok(program) => program,
             Err(reason) => {
-                eprintln!("skipped: there is no registry to test with: {reason}");
+                eprintln!("skipped: no registry available: {reason}");
                 return None;
             }
         };
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = folder.path().display().to_string();
-        // Nobody else takes the port in the meantime: the system gives others first.
+        // The system reuses a freed port last, so nobody takes it in the meantime.
         let address = TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
             .expect("a free port")
@@ -100,7 +100,7 @@ impl Registry {
         response.body
     }
 
-    /// Put a manifest of one's own making under a tag.
+    /// Uploads a custom manifest under a tag.
     pub(crate) fn put_manifest(&self, name: &str, tag: &str, body: &str) -> Response {
         let path = format!("/v2/{name}/manifests/{tag}");
         let headers = [("Content-Type", MANIFEST)];
@@ -124,8 +124,8 @@ fn program() -> Result<PathBuf, String> {
 }
 
 fn fetch() -> Result<PathBuf, String> {
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
-    let program = kept.join("usr/bin").join(PACKAGE);
+    let installed = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PACKAGE);
+    let program = installed.join("usr/bin").join(PACKAGE);
     if program.exists() {
         return Ok(program);
     }
@@ -140,8 +140,8 @@ fn fetch() -> Result<PathBuf, String> {
         .ok_or("nothing was downloaded")?;
     let unpacked = beside.path().join("unpacked");
     run(Command::new("dpkg").arg("-x").arg(&package).arg(&unpacked))?;
-    // Whoever else runs the tests may have been faster.
-    let _ = std::fs::rename(&unpacked, &kept);
+    // A concurrent test run may have been faster.
+    let _ = std::fs::rename(&unpacked, &installed);
     match program.exists() {
         true => Ok(program),
         false => Err(format!("the package has no `{PACKAGE}`")),

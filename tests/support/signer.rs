@@ -1,18 +1,18 @@
-//! Somebody who signs components as `minisign` does.
+//! Signs components like `minisign`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blake2::{Blake2b512, Digest as _};
 use ed25519_dalek::{Signer as _, SigningKey};
 
-/// A publisher with a key of their own.
+/// A publisher with its own key.
 pub(crate) struct Signer {
     key: SigningKey,
     id: [u8; 8],
 }
 
 impl Signer {
-    /// One of many; the same number is the same publisher.
+    /// A publisher; the same number gives the same key.
     pub(crate) fn number(number: u8) -> Signer {
         Signer {
             key: SigningKey::from_bytes(&[number; 32]),
@@ -20,7 +20,7 @@ impl Signer {
         }
     }
 
-    /// The public key, as it stands in a config.
+    /// The public key, as in a config.
     pub(crate) fn public_key(&self) -> String {
         let mut bytes = b"Ed".to_vec();
         bytes.extend(self.id);

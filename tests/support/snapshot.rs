@@ -1,11 +1,11 @@
-//! Everything that lies in some folders, to tell whether anything changed.
+//! Snapshots of folders, to detect changes.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Folders with all that is in them: bytes, modes, where links lead.
+/// Folders with their contents: bytes, modes, targets of links.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Snapshot(BTreeMap<PathBuf, (u32, Content)>);
 
@@ -17,7 +17,7 @@ enum Content {
 }
 
 impl Snapshot {
-    /// What lies in these folders now.
+    /// The current state of these folders.
     pub(crate) fn of(folders: &[&Path]) -> Snapshot {
         let mut found = BTreeMap::new();
         for folder in folders {
@@ -26,7 +26,7 @@ impl Snapshot {
         Snapshot(found)
     }
 
-    /// Fail, naming what is different, if anything is.
+    /// Fails with the changed paths, if there are any.
     #[track_caller]
     pub(crate) fn assert_same_as(&self, before: &Snapshot) {
         let paths = self.0.keys().chain(before.0.keys());
@@ -34,15 +34,12 @@ impl Snapshot {
             .filter(|path| self.0.get(*path) != before.0.get(*path))
             .collect();
         changed.dedup();
-        assert!(
-            changed.is_empty(),
-            "something changed that must not: {changed:#?}"
-        );
+        assert!(changed.is_empty(), "unexpected changes: {changed:#?}");
     }
 }
 
 fn collect(path: &Path, found: &mut BTreeMap<PathBuf, (u32, Content)>) {
-    let metadata = fs::symlink_metadata(path).expect("it is there");
+    let metadata = fs::symlink_metadata(path).expect("it exists");
     let content = if metadata.is_symlink() {
         Content::Link(fs::read_link(path).expect("a link"))
     } else if metadata.is_dir() {

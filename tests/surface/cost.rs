@@ -1,4 +1,4 @@
-//! `notehost tools --cost`: what the tools cost, as it is measured on what clients are shown.
+//! `notehost tools --cost`: the cost of the tools, measured on the actual tool list.
 
 use std::process::Command;
 
@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::{SURFACES, name, tools};
 use crate::support::place::Place;
 
-fn cost(place: &Place, words: &[&str]) -> Value {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+fn cost(place: &Place, arguments: &[&str]) -> Value {
+    let result = Command::new(crate::support::program())
         .args(["tools", "--cost", "--json-output"])
-        .args(words)
+        .args(arguments)
         .arg("--state")
         .arg(place.state())
         .env("HOME", place.root())
         .output()
         .expect("the program runs");
-    let errors = String::from_utf8_lossy(&ended.stderr);
-    serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("no JSON: {errors}"))
+    let errors = String::from_utf8_lossy(&result.stderr);
+    serde_json::from_slice(&result.stdout).unwrap_or_else(|_| panic!("no JSON: {errors}"))
 }
 
 #[test]
-fn the_cost_is_that_of_the_tools_that_clients_are_shown() {
+fn cost_matches_the_listed_tools() {
     let place = Place::new();
-    let told = cost(&place, &[]);
-    let items = told["items"].as_array().expect("items");
+    let report = cost(&place, &[]);
+    let items = report["items"].as_array().expect("items");
     assert_eq!(items.len(), SURFACES.len());
     for (item, surface) in items.iter().zip(SURFACES) {
         assert_eq!(item["surface"], surface);
@@ -56,16 +56,16 @@ fn the_cost_is_that_of_the_tools_that_clients_are_shown() {
         }
     }
     assert!(
-        told["estimate"]
+        report["estimate"]
             .as_str()
             .is_some_and(|words| words.contains("token"))
     );
 }
 
 #[test]
-fn one_surface_can_be_asked_about() {
-    let told = cost(&Place::new(), &["--surface", "finder"]);
-    let items = told["items"].as_array().expect("items");
+fn cost_of_one_surface_can_be_shown() {
+    let report = cost(&Place::new(), &["--surface", "finder"]);
+    let items = report["items"].as_array().expect("items");
     assert_eq!(items.len(), 1);
     assert_eq!(items[0]["surface"], "finder");
     assert_eq!(items[0]["tools"], 3);

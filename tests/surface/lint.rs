@@ -1,11 +1,11 @@
-//! What Gemini, OpenAI and Claude refuse or cut in a tool, looked for in every tool of every surface.
+//! Limits of Gemini, OpenAI and Claude, checked for every tool of every surface.
 
 use serde_json::{Map, Value};
 
 use super::{SURFACES, name, tools};
 
-/// Some client refuses these, or reads them in a way of its own.
-const REFUSED: [&str; 14] = [
+/// Keywords that some client rejects or interprets differently.
+const UNSUPPORTED_KEYWORDS: [&str; 14] = [
     "$ref",
     "$defs",
     "definitions",
@@ -22,39 +22,39 @@ const REFUSED: [&str; 14] = [
     "examples",
 ];
 
-/// OpenAI takes objects within objects this deep, and so many properties and words of enums in one tool.
-const DEEPEST: usize = 5;
-const MOST_PROPERTIES: usize = 100;
-const MOST_WORDS: usize = 500;
-/// Gemini adds up the `maxItems` of a tool.
-const MOST_ITEMS: u64 = 960;
-/// Claude Code cuts a longer description.
-const LONGEST: usize = 2048;
-/// Older OpenAI models do.
-const LONGEST_FOR_OPENAI: usize = 1024;
+/// OpenAI's limits per tool: depth of nested objects, number of properties and enum values.
+const MAX_DEPTH: usize = 5;
+const MAX_PROPERTIES: usize = 100;
+const MAX_ENUM_VALUES: usize = 500;
+/// Gemini sums up the `maxItems` of a tool.
+const MAX_ARRAY_ITEMS: u64 = 960;
+/// Claude Code truncates longer descriptions.
+const MAX_DESCRIPTION_CHARS: usize = 2048;
+/// Older OpenAI models truncate at this length.
+const MAX_DESCRIPTION_CHARS_OPENAI: usize = 1024;
 
-/// What was counted in one tool.
+/// The counts for one tool.
 #[derive(Default)]
-struct Counted {
+struct SchemaCounts {
     properties: usize,
     words: usize,
     items: u64,
 }
 
-fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut Counted) {
-    assert!(depth <= DEEPEST, "{place} lies too deep");
+fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut SchemaCounts) {
+    assert!(depth <= MAX_DEPTH, "{place} is nested too deeply");
     let kind = schema.get("type").and_then(Value::as_str);
     let kind = kind.unwrap_or_else(|| panic!("{place} has no single type"));
     for keyword in schema.keys() {
         assert!(
-            !REFUSED.contains(&keyword.as_str()),
+            !UNSUPPORTED_KEYWORDS.contains(&keyword.as_str()),
             "{place} has `{keyword}`"
         );
     }
     match kind {
         "array" => {
             let items = schema.get("items").and_then(Value::as_object);
-            let items = items.unwrap_or_else(|| panic!("{place} does not tell its items"));
+            let items = items.unwrap_or_else(|| panic!("{place} does not declare its items"));
             check(items, &format!("{place}[]"), depth + 1, counted);
         }
         "object" => {}
@@ -81,24 +81,24 @@ fn check(schema: &Map<String, Value>, place: &str, depth: usize, counted: &mut C
     let properties = schema.get("properties").and_then(Value::as_object);
     let properties = properties.unwrap_or(&none);
     let required = schema.get("required").and_then(Value::as_array);
-    for wanted in required.into_iter().flatten() {
-        let wanted = wanted.as_str().expect("a name");
+    for expected in required.into_iter().flatten() {
+        let expected = expected.as_str().expect("a name");
         assert!(
-            properties.contains_key(wanted),
-            "{place} wants `{wanted}`, which it does not have"
+            properties.contains_key(expected),
+            "{place} requires `{expected}`, which is not defined"
         );
     }
     counted.properties += properties.len();
     for (name, inner) in properties {
         let inner = inner.as_object().unwrap_or_else(|| {
-            panic!("{place}.{name} is no schema that tells something");
+            panic!("{place}.{name} is not a useful schema");
         });
         check(inner, &format!("{place}.{name}"), depth + 1, counted);
     }
 }
 
 #[test]
-fn every_model_takes_every_tool() {
+fn tool_schemas_fit_every_models_limits() {
     for surface in SURFACES {
         let tools = tools(surface);
         let mut names: Vec<&str> = tools.iter().map(name).collect();
@@ -114,11 +114,11 @@ fn every_model_takes_every_tool() {
             );
             let input = tool["inputSchema"].as_object().expect("a schema");
             assert_eq!(input["type"], "object", "{place}");
-            let mut counted = Counted::default();
+            let mut counted = SchemaCounts::default();
             check(input, &place, 0, &mut counted);
-            assert!(counted.properties <= MOST_PROPERTIES, "{place}");
-            assert!(counted.words <= MOST_WORDS, "{place}");
-            assert!(counted.items <= MOST_ITEMS, "{place}");
+            assert!(counted.properties <= MAX_PROPERTIES, "{place}");
+            assert!(counted.words <= MAX_ENUM_VALUES, "{place}");
+            assert!(counted.items <= MAX_ARRAY_ITEMS, "{place}");
             if let Some(output) = tool.get("outputSchema") {
                 assert_eq!(output["type"], "object", "{place}");
                 for refused in ["$ref", "oneOf", "anyOf", "allOf"] {
@@ -130,7 +130,7 @@ fn every_model_takes_every_tool() {
 }
 
 #[test]
-fn every_tool_says_what_it_may_do() {
+fn every_tool_has_behavior_annotations() {
     for surface in SURFACES {
         for tool in tools(surface) {
             let hints = &tool["annotations"];
@@ -152,19 +152,19 @@ fn every_tool_says_what_it_may_do() {
 }
 
 #[test]
-fn no_client_cuts_a_description() {
+fn descriptions_fit_every_clients_limit() {
     for surface in SURFACES {
         let mut long = 0;
         for tool in tools(surface) {
             let size = tool["description"].as_str().expect("words").len();
             assert!(
-                (1..=LONGEST).contains(&size),
+                (1..=MAX_DESCRIPTION_CHARS).contains(&size),
                 "{surface}: {}: {size} bytes",
                 name(&tool)
             );
-            long += usize::from(size > LONGEST_FOR_OPENAI);
+            long += usize::from(size > MAX_DESCRIPTION_CHARS_OPENAI);
         }
-        // A domain with very many actions cannot do with less.
+        // A domain with very many actions needs a deeper schema.
         let most = if surface == "domain" { 3 } else { 0 };
         assert!(
             long <= most,
@@ -174,7 +174,7 @@ fn no_client_cuts_a_description() {
 }
 
 #[test]
-fn every_action_tells_what_it_answers() {
+fn every_action_has_an_output_schema() {
     for tool in tools("flat") {
         let output = tool["outputSchema"]["properties"].as_object();
         assert!(

@@ -1,5 +1,5 @@
-//! Long texts travel once: the structured part has them, and the text their beginning and the way to the rest. A client
-//! that is known to show nothing but text gets all of it there.
+//! Long texts are sent once: in the structured content; the text content has their start and how to read the rest. A
+//! client that is known to show only text content gets the full text there.
 
 use std::process::Command;
 
@@ -11,22 +11,22 @@ use crate::support::client::Client;
 use crate::support::place::Place;
 
 /// A note of many lines.
-fn long() -> String {
+fn long_text() -> String {
     let lines =
         (1..=900).map(|line| format!("Line {line} tells of gardens and of what grows in them.\n"));
     format!("# Long\n\n{}", lines.collect::<String>())
 }
 
-fn garden() -> Place {
+fn place_with_notes() -> Place {
     let place = Place::new();
-    place.write("Work/Long.md", long());
-    place.write("Work/Other.md", long().replace("Line", "Row"));
+    place.write("Work/Long.md", long_text());
+    place.write("Work/Other.md", long_text().replace("Line", "Row"));
     place.write("Work/Short.md", "# Short\n\nnot much\n");
-    place.write("Work/data.txt", long());
+    place.write("Work/data.txt", long_text());
     place
 }
 
-/// All that a result says as text, without what is told once about the vault.
+/// The text content of a result, without the orientation.
 fn text(result: &Value) -> String {
     result["content"][0]["text"]
         .as_str()
@@ -35,8 +35,8 @@ fn text(result: &Value) -> String {
 }
 
 #[test]
-fn nothing_long_is_told_twice() {
-    let place = garden();
+fn long_texts_are_sent_once() {
+    let place = place_with_notes();
     let mut client = served(&place, "domain");
     let edits = json!([{"old": "Line", "new": "Zeile", "replace_all": true}]);
     for (action, arguments) in [
@@ -69,26 +69,26 @@ fn nothing_long_is_told_twice() {
 }
 
 #[test]
-fn a_model_that_sees_only_text_can_read_on() {
-    let place = garden();
+fn text_only_model_can_continue_reading() {
+    let place = place_with_notes();
     let mut client = served(&place, "domain");
     let first = client.call("document.read", json!({"path": "Long"}));
-    assert_eq!(first["structuredContent"]["content"], long().as_str());
-    let said = text(&first);
-    let next = said
+    assert_eq!(first["structuredContent"]["content"], long_text().as_str());
+    let reply = text(&first);
+    let next = reply
         .split("read on from line ")
         .nth(1)
         .and_then(|rest| rest.split(']').next())
         .and_then(|number| number.parse::<usize>().ok())
         .expect("where to go on");
-    // All lines before it are in the text.
-    let whole = long();
+    // All lines before it are in the text content.
+    let whole = long_text();
     let before: String = whole.split_inclusive('\n').take(next - 1).collect();
-    assert!(before.len() > 2_000 && said.contains(&before), "{said}");
+    assert!(before.len() > 2_000 && reply.contains(&before), "{reply}");
     let on = client.call("document.read", json!({"path": "Long", "offset": next}));
     let line = whole.lines().nth(next - 1).expect("a line");
     assert!(text(&on).contains(line), "{on}");
-    // What is short is in both.
+    // Short texts are in both.
     let short = client.call("document.read", json!({"path": "Short"}));
     assert!(text(&short).contains("# Short\n\nnot much\n"), "{short}");
     assert_eq!(
@@ -98,11 +98,11 @@ fn a_model_that_sees_only_text_can_read_on() {
 }
 
 #[test]
-fn whoever_shows_only_text_gets_all_of_it() {
-    let place = garden();
+fn text_only_clients_get_the_full_text() {
+    let place = place_with_notes();
     let serving = |name: &str, place: &Place, config: &std::path::Path| {
         let mut client = Client::spawn(
-            Command::new(env!("CARGO_BIN_EXE_notehost"))
+            Command::new(crate::support::program())
                 .args(["serve", "--config"])
                 .arg(config)
                 .arg("--state")
@@ -114,8 +114,8 @@ fn whoever_shows_only_text_gets_all_of_it() {
         client.ask("initialize", hello);
         client.notify("notifications/initialized", json!({}));
         let read = client.call("document.read", json!({"path": "Long"}));
-        assert_eq!(read["structuredContent"]["content"], long().as_str());
-        text(&read).contains(&long())
+        assert_eq!(read["structuredContent"]["content"], long_text().as_str());
+        text(&read).contains(&long_text())
     };
     let mut settings = place.settings();
     let config = place.config_file(&settings);
@@ -130,8 +130,5 @@ fn whoever_shows_only_text_gets_all_of_it() {
     };
     settings.callers.insert("stdio".into(), wants);
     let config = place.config_file(&settings);
-    assert!(
-        serving("claude-code", &place, &config),
-        "the config says so"
-    );
+    assert!(serving("claude-code", &place, &config), "as configured");
 }

@@ -1,5 +1,5 @@
-//! A surface for a named caller: what it is shown follows the config while the program runs, and whatever it is shown,
-//! every action can be called by its flat name.
+//! The surface of a named caller: it follows config changes at runtime, and on every surface each action can be called
+//! by its flat name.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,8 +13,8 @@ use crate::support::client::Client;
 use crate::support::http::{HttpClient, Server};
 use crate::support::place::Place;
 
-/// Longer than anything takes, even on a busy machine; only a hang reaches it.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than any operation, even on a busy machine; only a hang reaches it.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn names(client: &mut Client) -> Vec<String> {
     let list = listed(client);
@@ -34,7 +34,7 @@ fn with_surface(place: &Place, surface: Option<Surface>) -> Settings {
 }
 
 #[test]
-fn a_callers_surface_follows_the_config_while_it_runs() {
+fn surface_of_a_caller_follows_config_changes() {
     let place = Place::new();
     let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
     let mut client = Client::start(&config, &place.state());
@@ -46,40 +46,44 @@ fn a_callers_surface_follows_the_config_while_it_runs() {
     place.config_file(&with_surface(&place, None));
     let began = Instant::now();
     while names(&mut client) == finder {
-        assert!(began.elapsed() < PATIENCE, "the surface never changed");
+        assert!(began.elapsed() < TIMEOUT, "the surface never changed");
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(names(&mut client).contains(&"document_read".to_owned()));
-    // Whoever keeps a list is told that it is an old one.
+    // Clients are notified that their list is outdated.
     let began = Instant::now();
     let is_told = |client: &Client| {
-        let told = client.notifications().iter();
-        told.filter(|told| told["method"] == "notifications/tools/list_changed")
+        let message = client.notifications().iter();
+        message
+            .filter(|message| message["method"] == "notifications/tools/list_changed")
             .count()
             > 0
     };
     while !is_told(&client) {
-        assert!(began.elapsed() < PATIENCE, "nobody told of other tools");
+        assert!(
+            began.elapsed() < TIMEOUT,
+            "no notification about changed tools"
+        );
         std::thread::sleep(Duration::from_millis(50));
         listed(&mut client);
     }
 }
 
-/// A token that the command line makes.
+/// Creates a token on the command line.
 fn token(place: &Place, config: &Path, name: &str) -> String {
-    let ended = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let result = Command::new(crate::support::program())
         .args(["token", "new", "--name", name, "--config"])
         .arg(config)
         .arg("--state")
         .arg(place.state())
         .output()
         .expect("the program runs");
-    let told: Value = serde_json::from_slice(&ended.stdout).expect("JSON");
-    told["token"].as_str().expect("a token").to_owned()
+    let report: Value = serde_json::from_slice(&result.stdout).expect("JSON");
+    report["token"].as_str().expect("a token").to_owned()
 }
 
 #[test]
-fn callers_of_one_server_see_tools_of_their_own() {
+fn each_caller_sees_its_own_surface() {
     let place = Place::new();
     let mut settings = place.settings();
     settings.confirm = Confirm::Floor;
@@ -96,8 +100,8 @@ fn callers_of_one_server_see_tools_of_their_own() {
     let server = Server::start(&config, &place.state());
     let count = |token: &str| {
         let mut clients = [
-            HttpClient::stateless(server.address()).showing(token),
-            HttpClient::with_session_of(server.address(), Some(token)),
+            HttpClient::stateless(server.address()).with_token(token),
+            HttpClient::with_session_and_token(server.address(), Some(token)),
         ];
         let counts = clients.each_mut().map(|client| {
             let list = client.ask("tools/list", json!({}));
@@ -112,10 +116,10 @@ fn callers_of_one_server_see_tools_of_their_own() {
 }
 
 #[test]
-fn the_config_tells_where_a_callers_surface_comes_from() {
+fn config_show_names_the_source_of_a_surface() {
     let place = Place::new();
     let config = place.config_file(&with_surface(&place, Some(Surface::Finder)));
-    let shown = Command::new(env!("CARGO_BIN_EXE_notehost"))
+    let shown = Command::new(crate::support::program())
         .args(["config", "show", "--json-output", "--config"])
         .arg(&config)
         .output()
@@ -132,14 +136,14 @@ fn the_config_tells_where_a_callers_surface_comes_from() {
 }
 
 #[test]
-fn every_action_is_called_by_its_flat_name_on_every_surface() {
+fn flat_action_names_work_on_every_surface() {
     let place = Place::new();
     place.write("Work/Plan.md", "# Plan\n");
     let flat = names(&mut served(&place, "flat"));
     for surface in SURFACES {
         let mut client = served(&place, surface);
         for tool in &flat {
-            // What is not asked for is refused by the action itself: it was found.
+            // An unknown argument is rejected by the action itself, so the action was found.
             let arguments = json!({"no such argument": true});
             let id = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
             let answer = client.answer(id);

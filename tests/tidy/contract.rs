@@ -1,4 +1,4 @@
-//! What others rely on stays as it is: the contract with components, and what the first-party ones say of themselves.
+//! Interfaces that others rely on: the contract with components, and the descriptions of the first-party ones.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ fn update() -> bool {
     std::env::var_os("UPDATE").is_some()
 }
 
-/// Compare a file of the repository with what it should say; `UPDATE=1` writes it.
+/// Compares a file of the repository with its expected content; `UPDATE=1` writes it.
 #[track_caller]
 fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
     if update() {
@@ -23,9 +23,9 @@ fn assert_says(file: PathBuf, expected: &str, otherwise: &str) {
     assert!(found == expected, "{}: {otherwise}", file.display());
 }
 
-/// Comments may change within a track, and nothing else. The components that were built for it never do.
+/// Within a track only comments may change. The components that were built for it never change.
 #[test]
-fn the_contracts_are_frozen() {
+fn contracts_are_frozen() {
     let mut frozen = String::new();
     for (track, file) in [("0.1", "wit/domain.wit"), ("0.2", "wit/0.2/domain.wit")] {
         let contract = std::fs::read_to_string(repository().join(file)).expect("the contract");
@@ -44,18 +44,18 @@ fn the_contracts_are_frozen() {
     assert_says(
         repository().join("tests/frozen-wit.txt"),
         &frozen,
-        "a contract or a component built for it changed. wit/README.md tells what may change within a track; if this may, accept it with UPDATE=1",
+        "a contract or a component built for it changed. wit/README.md lists what may change within a track; accept an allowed change with UPDATE=1",
     );
 }
 
-/// The descriptions are files, so that listing the tools needs neither a compile nor a guest.
+/// The descriptions are files, so that listing the tools needs neither compilation nor a guest.
 #[tokio::test]
-async fn components_say_what_their_description_says() {
+async fn component_descriptions_are_up_to_date() {
     let place = Place::new();
     let runtime =
         Runtime::new(&place.settings().limits, &place.state().join("compiled")).expect("a runtime");
     for embedded in EMBEDDED {
-        let component = Component::new(embedded.name, embedded.wasm).expect("a component");
+        let component = Component::embedded(embedded);
         let description = runtime.describe(&component).await.expect("a description");
         assert_eq!(description.name, embedded.name);
         let json = serde_json::to_string_pretty(&description).expect("JSON");
@@ -65,7 +65,7 @@ async fn components_say_what_their_description_says() {
                 .join(embedded.name)
                 .join("description.json"),
             &format!("{json}\n"),
-            "is not what the component says; UPDATE=1 writes it anew",
+            "does not match the component; run with UPDATE=1",
         );
     }
 }

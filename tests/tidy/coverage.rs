@@ -1,4 +1,4 @@
-//! Every action of every first-party component has a scenario in which it works and one in which it refuses.
+//! Every action of every first-party component has a scenario in which it succeeds and one in which it fails.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use notehost::registry::EMBEDDED;
 use notehost::runtime::Description;
 
 use crate::support::repository;
-use crate::transcript::{self, Act, Script};
+use crate::transcript::{self, Script, StepKind};
 
 #[test]
-fn every_action_has_its_scenarios() {
+fn every_action_has_scenarios() {
     let (mut works, mut refuses) = (BTreeSet::new(), BTreeSet::new());
     for file in transcript::files(&repository().join("tests/scenarios")) {
         let text = std::fs::read_to_string(&file).expect("a transcript");
         for step in Script::parse(&text).steps {
-            if let Act::Call { domain, action, .. } = &step.act {
+            if let StepKind::Call { domain, action, .. } = &step.act {
                 let seen = if step.recorded.starts_with('!') {
                     &mut refuses
                 } else {

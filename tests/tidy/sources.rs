@@ -4,93 +4,103 @@ use std::path::{Path, PathBuf};
 
 use crate::support::repository;
 
-/// Which room may use which, in an order in which nobody uses a later one.
-const ROOMS: [(&str, &[&str]); 13] = [
-    ("vault", &[]),
-    ("config", &["vault"]),
-    ("index", &["vault"]),
-    ("auth", &["vault", "config"]),
-    ("audit", &["config"]),
-    ("policy", &["vault", "config", "auth"]),
-    ("runtime", &["vault", "index", "config"]),
-    ("packages", &["vault", "config", "runtime"]),
+/// The crates of the host that each crate may depend on. A crate may only depend on crates listed before it.
+const CRATES: [(&str, &[&str]); 11] = [
+    ("platform", &[]),
+    ("vault", &["platform"]),
+    ("index", &["platform", "vault"]),
+    ("config", &["platform", "vault"]),
+    ("records", &["platform", "config"]),
+    ("policy", &["platform", "vault", "config", "records"]),
+    ("embedded", &[]),
     (
-        "registry",
-        &["vault", "config", "auth", "policy", "runtime", "packages"],
+        "runtime",
+        &["platform", "vault", "index", "config", "embedded"],
     ),
     (
-        "dispatch",
+        "pipeline",
         &[
-            "vault", "index", "config", "auth", "audit", "policy", "packages", "registry",
-            "runtime",
-        ],
-    ),
-    (
-        "kit",
-        &[
-            "vault", "index", "config", "registry", "runtime", "dispatch",
+            "platform", "vault", "index", "config", "records", "policy", "embedded", "runtime",
         ],
     ),
     (
         "transport",
-        &["config", "auth", "audit", "registry", "dispatch", "vault"],
+        &[
+            "platform", "vault", "config", "records", "policy", "pipeline",
+        ],
     ),
     (
-        "cli",
+        "src",
         &[
+            "platform",
             "vault",
             "index",
             "config",
-            "auth",
-            "audit",
+            "records",
             "policy",
+            "embedded",
             "runtime",
-            "packages",
-            "registry",
-            "dispatch",
-            "kit",
+            "pipeline",
             "transport",
         ],
     ),
 ];
 
-/// What only one room may name.
-const ALONE: [(&str, &str); 4] = [
+/// Modules that may not use parts of their own crate: the module, and the paths that its code may not contain.
+const MODULES: [(&str, &[&str]); 5] = [
+    (
+        "host/policy/src/auth/",
+        &["crate::Approvals", "crate::Permissions", "crate::Rates"],
+    ),
+    (
+        "host/runtime/src/packages/",
+        &["crate::abi", "crate::engine"],
+    ),
+    (
+        "host/pipeline/src/registry/",
+        &["crate::conformance", "crate::host"],
+    ),
+    ("host/records/src/audit/", &["crate::state_folder"]),
+    ("host/records/src/database.rs", &["crate::audit"]),
+];
+
+/// Dependencies that only one crate of the host may use.
+const RESTRICTED_CRATES: [(&str, &str); 5] = [
     ("rmcp", "transport"),
     ("wasmtime", "runtime"),
     ("cap_std", "vault"),
-    ("oci_client", "packages"),
+    ("tantivy", "index"),
+    ("oci_client", "runtime"),
 ];
 
-const MOST_LINES: usize = 500;
-/// A file that holds only tests is read one test at a time.
-const MOST_LINES_OF_TESTS: usize = 700;
+const MAX_LINES: usize = 500;
+/// Test files may be longer, because tests are read one at a time.
+const MAX_TEST_LINES: usize = 700;
 
-/// A source file: its path from the top of the repository, and its text.
+/// A source file: its path from the root of the repository, and its text.
 struct Source {
     path: String,
     text: String,
 }
 
 impl Source {
-    /// The lines that are code.
+    /// The lines without comments.
     fn code(&self) -> impl Iterator<Item = &str> {
         self.text
             .lines()
             .filter(|line| !line.trim_start().starts_with("//"))
     }
 
-    /// Whether it holds only tests.
+    /// Whether it contains only tests.
     fn is_tests(&self) -> bool {
         self.path.ends_with("tests.rs")
             || self.path.contains("/src/") && self.path.contains("/tests/")
     }
 
-    /// The room of the host that it lies in.
-    fn room(&self) -> Option<&str> {
-        let inside = self.path.strip_prefix("host/src/")?;
-        let room = inside.split_once('/')?.0;
-        Some(room)
+    /// The crate of the host that it is in; `src` is the program.
+    fn crate_name(&self) -> Option<&str> {
+        let inside = self.path.strip_prefix("host/")?;
+        Some(inside.split_once('/')?.0)
     }
 }
 
@@ -122,7 +132,7 @@ fn collect(folder: &Path, top: &Path, found: &mut Vec<Source>) {
             found.push(Source {
                 path: path
                     .strip_prefix(top)
-                    .expect("it lies there")
+                    .expect("it is in the repository")
                     .display()
                     .to_string(),
                 text: std::fs::read_to_string(&path).expect("a source file"),
@@ -137,91 +147,55 @@ fn assert_none(what: &str, offences: &[String]) {
 }
 
 #[test]
-fn rooms_use_only_what_they_may() {
+fn crates_depend_only_on_allowed_crates() {
+    let mut offences = Vec::new();
+    for (at, (name, allowed)) in CRATES.iter().enumerate() {
+        for used in *allowed {
+            let before = CRATES[..at].iter().any(|(earlier, _)| earlier == used);
+            assert!(before, "`{name}` may use `{used}`, which is not before it");
+        }
+        let file = match *name {
+            "src" => "host/Cargo.toml".to_owned(),
+            name => format!("host/{name}/Cargo.toml"),
+        };
+        let manifest = std::fs::read_to_string(repository().join(&file)).expect("a manifest");
+        for line in manifest.lines() {
+            let Some(used) = line.strip_prefix("notehost-") else {
+                continue;
+            };
+            let used = used.split(['.', ' ']).next().unwrap_or_default();
+            if used != "sdk" && !allowed.contains(&used) {
+                offences.push(format!("{file}: `{name}` may not depend on `{used}`"));
+            }
+        }
+    }
+    assert_none("a crate depends on what it may not", &offences);
+}
+
+#[test]
+fn modules_use_only_allowed_modules() {
     let mut offences = Vec::new();
     for source in sources().iter().filter(|source| !source.is_tests()) {
-        let Some(room) = source.room() else { continue };
-        let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
-            offences.push(format!(
-                "{}: the room `{room}` is not in the table",
-                source.path
-            ));
-            continue;
-        };
-        let code: Vec<&str> = source.code().collect();
-        for used in used_rooms(&code.join("\n")) {
-            if used != room
-                && !allowed.contains(&used.as_str())
-                && ROOMS.iter().any(|(name, _)| *name == used)
-            {
-                offences.push(format!("{}: `{room}` may not use `{used}`", source.path));
+        for (module, forbidden) in MODULES {
+            let inside = source.path.starts_with(module);
+            for word in forbidden.iter().filter(|_| inside) {
+                if source.code().any(|line| line.contains(word)) {
+                    offences.push(format!("{}: may not use `{word}`", source.path));
+                }
             }
         }
     }
-    assert_none("a room uses what it may not", &offences);
+    assert_none("a module uses what it may not", &offences);
 }
 
 #[test]
-fn the_table_of_rooms_has_no_circles() {
-    for (place, (room, allowed)) in ROOMS.iter().enumerate() {
-        for used in *allowed {
-            let found = ROOMS.iter().position(|(name, _)| name == used);
-            assert!(
-                found.is_some_and(|found| found < place),
-                "`{room}` uses `{used}`, which does not stand before it"
-            );
-        }
-    }
-}
-
-/// The first names after each `crate::`, also in `crate::{…}`.
-fn used_rooms(code: &str) -> Vec<String> {
-    let name = |text: &str| -> String {
-        text.trim_start()
-            .chars()
-            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
-            .collect()
-    };
-    let mut used = Vec::new();
-    for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
-        let Some(group) = rest.strip_prefix('{') else {
-            used.push(name(rest));
-            continue;
-        };
-        let mut depth = 1;
-        used.push(name(group));
-        for (place, letter) in group.char_indices() {
-            match letter {
-                '{' => depth += 1,
-                '}' => depth -= 1,
-                ',' if depth == 1 => used.push(name(&group[place + 1..])),
-                _ => {}
-            }
-            if depth == 0 {
-                break;
-            }
-        }
-    }
-    used
-}
-
-#[test]
-fn grouped_imports_are_seen() {
-    assert_eq!(
-        used_rooms("use crate::{vault::{Tier, Rules}, auth};\ncrate::cli::x"),
-        ["vault", "auth", "cli"]
-    );
-}
-
-#[test]
-fn some_crates_have_one_room() {
+fn restricted_dependencies_have_one_user() {
     let mut offences = Vec::new();
     for source in sources()
         .iter()
-        .filter(|source| source.path.starts_with("host/src/"))
+        .filter(|source| source.path.starts_with("host/"))
     {
-        for (name, room) in ALONE {
+        for (name, user) in RESTRICTED_CRATES {
             // As the beginning of a path: `rmcp::`, and not the word in a text.
             let path = format!("{name}::");
             let names = |line: &str| {
@@ -229,21 +203,22 @@ fn some_crates_have_one_room() {
                     !line[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_')
                 })
             };
-            if source.room() != Some(room) && source.code().any(names) {
-                offences.push(format!("{}: only `{room}` may name `{name}`", source.path));
+            if source.crate_name() != Some(user) && source.code().any(names) {
+                offences.push(format!("{}: only `{user}` may name `{name}`", source.path));
             }
         }
     }
-    assert_none("a crate is named outside its room", &offences);
+    assert_none("a crate is named outside its only user", &offences);
 }
 
 #[test]
-fn only_the_command_line_prints() {
+fn only_the_cli_prints() {
     let mut offences = Vec::new();
-    for source in sources()
-        .iter()
-        .filter(|source| source.path.starts_with("host/src/") && source.room() != Some("cli"))
-    {
+    for source in sources().iter().filter(|source| {
+        source.path.starts_with("host/")
+            && !source.path.starts_with("host/src/cli/")
+            && !source.path.ends_with("build.rs")
+    }) {
         let prints = |line: &&str| {
             let mut words = line.split(|letter: char| !letter.is_alphanumeric() && letter != '!');
             words.any(|word| word == "println!" || word == "print!")
@@ -256,18 +231,18 @@ fn only_the_command_line_prints() {
 }
 
 #[test]
-fn files_are_short_and_say_what_they_are() {
+fn files_are_short_and_open_with_module_docs() {
     let mut offences = Vec::new();
     for source in sources() {
         let lines = source.text.lines().count();
-        let most = if source.is_tests() {
-            MOST_LINES_OF_TESTS
+        let max_lines = if source.is_tests() {
+            MAX_TEST_LINES
         } else {
-            MOST_LINES
+            MAX_LINES
         };
-        if lines >= most {
+        if lines >= max_lines {
             offences.push(format!(
-                "{}: {lines} lines, and {most} is too many",
+                "{}: {lines} lines, and {max_lines} is too many",
                 source.path
             ));
         }
@@ -275,5 +250,5 @@ fn files_are_short_and_say_what_they_are() {
             offences.push(format!("{}: does not open with `//!`", source.path));
         }
     }
-    assert_none("files that a reader would not like", &offences);
+    assert_none("files that are too long or lack module docs", &offences);
 }

@@ -1,11 +1,11 @@
-//! How bytes and JSON look in a transcript: readable, and with nothing that an editor would hide or change.
+//! The form of bytes and JSON in a transcript: readable, without characters that an editor would hide or change.
 
 use serde_json::Value;
 
 const WIDTH: usize = 116;
 
-/// One line of a file, without its line feed: what cannot be seen is escaped. `\` at the end stands for a missing line
-/// feed.
+/// One line of a file, without its line feed, with invisible characters escaped. `\` at the end stands for a missing
+/// line feed.
 pub(crate) fn escaped_line(line: &[u8]) -> String {
     let (body, ends) = match line.strip_suffix(b"\n") {
         Some(body) => (body, true),
@@ -31,7 +31,7 @@ pub(crate) fn escaped_line(line: &[u8]) -> String {
     text
 }
 
-/// A text on as many lines as it has.
+/// A text as escaped lines.
 pub(crate) fn escaped_lines(text: &[u8]) -> Vec<String> {
     if text.is_empty() {
         return vec![escaped_line(b"")];
@@ -54,7 +54,7 @@ fn push_escaped(letter: char, text: &mut String) {
     }
 }
 
-/// Marks that join what stands before them, and what takes no room at all.
+/// Combining marks and zero-width characters.
 fn is_hard_to_see(letter: char) -> bool {
     matches!(letter,
         '\u{300}'..='\u{36f}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{feff}')
@@ -87,14 +87,14 @@ pub(crate) fn unescaped(line: &str) -> (Vec<u8>, bool) {
                 bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
                 rest = after;
             }
-            other => panic!("`\\{other}` is no escape: {line}"),
+            other => panic!("unknown escape `\\{other}`: {line}"),
         }
     }
     bytes.extend_from_slice(rest.as_bytes());
     (bytes, true)
 }
 
-/// JSON on one line if it fits, else a line for each part.
+/// JSON on one line if it fits, otherwise with one line per member.
 pub(crate) fn json(value: &Value, indent: usize) -> String {
     let line = one_line(value);
     if indent + line.chars().count() <= WIDTH {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_escaped_comes_back() {
+    fn escaping_round_trips() {
         for bytes in [
             &b"plain\n"[..],
             b"a\\b\tc\r\n",

@@ -1,4 +1,4 @@
-//! Transcripts: text files that tell what a vault holds, what is asked of the host, and what it answers.
+//! Transcripts: text files with the contents of a vault, requests to the host, and the recorded replies.
 //!
 //! ```text
 //! #! caller = { name = "ana", permissions = { Work = "rw" } }
@@ -10,15 +10,15 @@
 //!
 //! # A comment.
 //! > document.read {"path": "Plan"}
-//! < what the reply says
+//! < the text content of the reply
 //! {"path": "Work/Plan.md"}
 //!
-//! # From here on somebody else calls.
+//! # From here on another caller.
 //! @ bob
 //! > document.remove {"paths": ["Plan"]}
 //! ! permission_denied: may not remove at `Work/Plan.md`
 //!
-//! # From here on the clock of the components stands at this moment.
+//! # From here on the components' clock shows this time.
 //! ~ 2026-01-31T09:00:00+01:00
 //!
 //! # The bytes on disk; a path that ends with `/` lists a folder.
@@ -27,8 +27,8 @@
 //! | no line ending here\
 //! ```
 //!
-//! `script` reads such a file, `replay` plays it through a host of its own and writes the answers anew, `stable`
-//! gives ids and times names that are the same in every run, `layout` is how bytes and JSON look.
+//! `script` parses such a file, `replay` runs it on a separate host and rewrites the replies, `stable` replaces ids and
+//! times by names that are the same in every run, `layout` formats bytes and JSON.
 
 mod layout;
 mod replay;
@@ -36,7 +36,7 @@ mod script;
 mod stable;
 
 pub(crate) use replay::replay;
-pub(crate) use script::{Act, Script};
+pub(crate) use script::{Script, StepKind};
 pub(crate) use stable::Stable;
 
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Playing a transcript: a vault and a host of its own, every request through `dispatch::call`, every answer written
-//! anew. What holds for all answers is checked here as well.
+//! Replays a transcript: a separate vault and host, every request through `dispatch::call`, every reply rewritten. Also
+//! checks the properties of all replies.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::layout::{escaped_lines, json};
-use super::script::{Act, Content, Header, Script};
+use super::script::{Content, Header, Script, StepKind};
 use super::stable::Stable;
 use crate::support::place::Place;
 
-/// Play a transcript; returns it with the answers of now.
+/// Replays a transcript; returns it with the current replies.
 pub(crate) async fn replay(text: &str) -> String {
     let Script { header, steps } = Script::parse(text);
     let place = Place::new();
-    let mut stage = Stage {
+    let mut replayer = Replayer {
         host: None,
         settings: settings(&place, &header),
         caller: Caller::command_line(Some(&header.caller.name)),
@@ -30,16 +30,16 @@ pub(crate) async fn replay(text: &str) -> String {
     let mut played = String::new();
     for step in steps {
         played.push_str(&step.source);
-        played.push_str(&stage.perform(step.act).await);
+        played.push_str(&replayer.perform(step.act).await);
     }
     played
 }
 
-/// Where a transcript is played.
-struct Stage {
+/// The vault and host of a transcript.
+struct Replayer {
     place: Place,
     settings: Settings,
-    /// Started by the first call, when the vault is laid out.
+    /// Created by the first call, when the vault is complete.
     host: Option<Arc<Host>>,
     caller: Caller,
     stable: Stable,
@@ -75,11 +75,11 @@ fn settings(place: &Place, header: &Header) -> Settings {
     settings
 }
 
-impl Stage {
-    async fn perform(&mut self, act: Act) -> String {
+impl Replayer {
+    async fn perform(&mut self, act: StepKind) -> String {
         match act {
-            Act::Nothing => String::new(),
-            Act::Put { path, content } => {
+            StepKind::Nothing => String::new(),
+            StepKind::Put { path, content } => {
                 match content {
                     Content::File(bytes) => self.place.write(&path, bytes),
                     Content::Folder => {
@@ -89,11 +89,11 @@ impl Stage {
                 }
                 String::new()
             }
-            Act::Caller(name) => {
+            StepKind::Caller(name) => {
                 self.caller = Caller::command_line(Some(&name));
                 String::new()
             }
-            Act::Clock(moment) => {
+            StepKind::Clock(moment) => {
                 let now = notehost_sdk::host::Now {
                     milliseconds: u64::try_from(moment.timestamp_millis()).expect("after 1970"),
                     offset_minutes: moment.offset().local_minus_utc() / 60,
@@ -102,8 +102,8 @@ impl Stage {
                 self.host().await.stop_clock(now);
                 String::new()
             }
-            Act::Show(path) => self.show(&path),
-            Act::Call {
+            StepKind::Show(path) => self.show(&path),
+            StepKind::Call {
                 domain,
                 action,
                 arguments,
@@ -133,23 +133,23 @@ impl Stage {
             traceparent: None,
             progress: None,
         };
-        let told = match dispatch::call(&host, &self.caller, request).await {
+        let report = match dispatch::call(&host, &self.caller, request).await {
             Ok(reply) => {
                 check_reply(&host, &domain, &action, &reply);
-                self.told(&reply, &domain, &action)
+                self.format_reply(&reply, &domain, &action)
             }
-            Err(error) => self.told_error(&error),
+            Err(error) => self.format_error(&error),
         };
         let root = self.place.root().to_str().expect("a UTF-8 path");
         assert!(
-            !told.contains(root),
-            "{domain}.{action} tells a path of the machine: {told}"
+            !report.contains(root),
+            "{domain}.{action} reveals a path of the machine: {report}"
         );
-        told
+        report
     }
 
-    fn told(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
-        // What the ids of a reply are is told by the structured part; where it is not, by the action.
+    fn format_reply(&mut self, reply: &Reply, domain: &str, action: &str) -> String {
+        // The structured content determines the kind of an id, or else the action.
         let kind = if (domain, action) == ("document", "trash") {
             "trash"
         } else {
@@ -159,68 +159,68 @@ impl Stage {
             .stable
             .value(&Value::Object(reply.structured.clone()), kind);
         let text = self.stable.text(&reply.text, kind);
-        let mut told = String::new();
+        let mut output = String::new();
         for line in escaped_lines(text.as_bytes())
             .iter()
             .filter(|_| !text.is_empty())
         {
-            // That a text has no line feed at its end goes without saying.
+            // Texts usually end without a line feed, so this is not shown.
             let line = line.strip_suffix('\\').unwrap_or(line);
-            told.push_str(format!("< {line}").trim_end());
-            told.push('\n');
+            output.push_str(format!("< {line}").trim_end());
+            output.push('\n');
         }
         for content in &reply.content {
-            told.push_str(&match content {
+            output.push_str(&match content {
                 ReplyContent::Image { bytes, mime } | ReplyContent::Audio { bytes, mime } => {
                     format!("< [{mime}, {} bytes]\n", bytes.len())
                 }
                 ReplyContent::Link { vault, path } => format!("< [link to {path} of {vault}]\n"),
             });
         }
-        told.push_str(&json(&structured, 0));
-        told.push('\n');
-        told
+        output.push_str(&json(&structured, 0));
+        output.push('\n');
+        output
     }
 
-    fn told_error(&mut self, error: &CallError) -> String {
+    fn format_error(&mut self, error: &CallError) -> String {
         let message = self.stable.text(&error.message, "change");
-        let mut told = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
+        let mut report = format!("! {}: {}\n", error.code, message.replace('\n', "\n  "));
         if let Some(hint) = &error.hint {
-            told.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
+            report.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
         }
         if let Some(details) = &error.details {
             let details = self.stable.value(details, "change");
-            told.push_str(&format!("  details: {}\n", json(&details, 2)));
+            report.push_str(&format!("  details: {}\n", json(&details, 2)));
         }
-        told
+        report
     }
 
     fn show(&self, path: &str) -> String {
-        let mut told = String::new();
+        let mut report = String::new();
         if path.ends_with('/') {
             for path in below(&self.place.vault(), path.trim_start_matches("./")) {
-                told.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
+                report.push_str(&format!("| {}\n", String::from_utf8_lossy(path.as_bytes())));
             }
-            return if told.is_empty() {
+            return if report.is_empty() {
                 "(empty)\n".to_owned()
             } else {
-                told
+                report
             };
         }
         match self.place.read(path) {
             None => "(absent)\n".to_owned(),
             Some(bytes) => {
                 for line in escaped_lines(&bytes) {
-                    told.push_str(format!("| {line}").trim_end());
-                    told.push('\n');
+                    report.push_str(format!("| {line}").trim_end());
+                    report.push('\n');
                 }
-                told
+                report
             }
         }
     }
 }
 
-/// Every file and folder below a folder of the vault, without what we keep there ourselves.
+/// Every file and folder below a folder of the vault, without Notehost's own.
 fn below(vault: &Path, folder: &str) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(vault.join(folder)) else {
         return Vec::new();
@@ -242,7 +242,7 @@ fn below(vault: &Path, folder: &str) -> Vec<String> {
     found
 }
 
-/// What holds for the reply to every action: it fits the output schema, and its paths are the vault's.
+/// Checks every reply: it matches the output schema, and its paths are in the vault.
 fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
     let snapshot = host.registry().snapshot();
     let described = snapshot
@@ -258,24 +258,24 @@ fn check_reply(host: &Host, domain: &str, action: &str, reply: &Reply) {
         .collect();
     assert!(
         problems.is_empty(),
-        "{domain}.{action} does not keep to its output schema: {problems:#?}\n{structured:#}"
+        "{domain}.{action} violates its output schema: {problems:#?}\n{structured:#}"
     );
     let mut undeclared = Vec::new();
     find_undeclared(&schema, &structured, "", &mut undeclared);
     assert!(
         undeclared.is_empty(),
-        "{domain}.{action} answers what its output schema does not tell: {undeclared:?}\n{structured:#}"
+        "{domain}.{action} returns fields that its output schema does not declare: {undeclared:?}\n{structured:#}"
     );
     check_paths(&structured, false);
 }
 
-/// Fields that a schema does not know: it allows them, but nobody was told of them.
+/// Fields that a schema allows but does not declare.
 fn find_undeclared(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(map) => {
-            // An object of any keys tells none, or what all of them hold.
+            // An object with arbitrary keys declares none, or one schema for all values.
             let properties = schema.get("properties").and_then(Value::as_object);
-            let Some(properties) = properties.filter(|told| !told.is_empty()) else {
+            let Some(properties) = properties.filter(|declared| !declared.is_empty()) else {
                 return;
             };
             for (key, inner) in map {
@@ -304,7 +304,7 @@ fn check_paths(value: &Value, is_path: bool) {
             let leaves = path.starts_with('/')
                 || path.split('/').any(|part| part == "..")
                 || path.contains('\\');
-            assert!(!leaves, "a reply holds the path {path:?}");
+            assert!(!leaves, "a reply contains the path {path:?}");
         }
         Value::Array(items) => items.iter().for_each(|item| check_paths(item, is_path)),
         Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! Reading a transcript. Every line is kept as it is written, so that writing the answers anew touches nothing else.
+//! Parses a transcript. Every line is kept as it is written, so that updating the replies changes nothing else.
 
 use std::collections::BTreeMap;
 
@@ -14,19 +14,19 @@ pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
 }
 
-/// What the `#!` lines say.
+/// The settings in the `#!` lines.
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Header {
-    /// The components that are switched on; all, where none is named.
+    /// The enabled components; all if none is listed.
     pub(crate) components: Option<Vec<String>>,
-    /// Single actions that are switched off: `document.remove`.
+    /// Disabled actions: `document.remove`.
     pub(crate) switched_off: Vec<String>,
-    /// Who calls first.
+    /// The first caller.
     pub(crate) caller: Named,
-    /// What others may do, by notebook.
+    /// Permissions of other callers, by notebook.
     pub(crate) callers: BTreeMap<String, BTreeMap<String, Tier>>,
-    /// What everybody may do.
+    /// Permissions of everybody.
     pub(crate) permissions: PermissionSettings,
     pub(crate) limits: LimitSettings,
 }
@@ -47,31 +47,31 @@ impl Default for Named {
     }
 }
 
-/// Some lines of a transcript, and what they ask for.
+/// Some lines of a transcript, with their meaning.
 pub(crate) struct Step {
-    /// The lines, without the answer.
+    /// The lines without the reply.
     pub(crate) source: String,
-    pub(crate) act: Act,
-    /// The answer that the file has.
+    pub(crate) act: StepKind,
+    /// The recorded reply.
     pub(crate) recorded: String,
 }
 
-pub(crate) enum Act {
+pub(crate) enum StepKind {
     /// Comments and blank lines.
     Nothing,
-    /// Something lies in the vault that we did not put there.
+    /// A file that exists in the vault before the host starts.
     Put { path: String, content: Content },
-    /// Somebody else calls.
+    /// Changes the caller.
     Caller(String),
-    /// A call, with its arguments as they are written.
+    /// A call, with its arguments as written.
     Call {
         domain: String,
         action: String,
         arguments: String,
     },
-    /// The clock of the components stands at a moment.
+    /// Sets the clock of the components.
     Clock(chrono::DateTime<chrono::FixedOffset>),
-    /// What is on disk.
+    /// Shows a file on disk.
     Show(String),
 }
 
@@ -82,7 +82,7 @@ pub(crate) enum Content {
 }
 
 impl Script {
-    /// Read a transcript; it panics with the line that it does not understand.
+    /// Parses a transcript; panics with the line that is invalid.
     pub(crate) fn parse(text: &str) -> Script {
         let mut header = String::new();
         let mut steps: Vec<Step> = Vec::new();
@@ -95,16 +95,16 @@ impl Script {
                 Some(("#!", setting)) => {
                     header.push_str(setting);
                     header.push('\n');
-                    Act::Nothing
+                    StepKind::Nothing
                 }
-                Some(("# ", _)) => Act::Nothing,
-                Some(("@ ", name)) => Act::Caller(name.to_owned()),
-                Some(("~ ", moment)) => Act::Clock(
+                Some(("# ", _)) => StepKind::Nothing,
+                Some(("@ ", name)) => StepKind::Caller(name.to_owned()),
+                Some(("~ ", moment)) => StepKind::Clock(
                     chrono::DateTime::parse_from_rfc3339(moment)
                         .unwrap_or_else(|error| panic!("{error}: {moment}")),
                 ),
                 Some(("= ", path)) => {
-                    Act::Show(String::from_utf8(unescaped(path).0).expect("a path"))
+                    StepKind::Show(String::from_utf8(unescaped(path).0).expect("a path"))
                 }
                 Some(("> ", call)) => parse_call(call),
                 Some(("==", path)) if path.starts_with("= ") => {
@@ -116,11 +116,9 @@ impl Script {
                     });
                     continue;
                 }
-                _ if matches!(line, "" | "#" | "===") => Act::Nothing,
+                _ if matches!(line, "" | "#" | "===") => StepKind::Nothing,
                 _ if line.starts_with(['<', '!', '{', '}', '|', '(', ' ']) => {
-                    let answered = steps
-                        .last_mut()
-                        .expect("an answer stands below what it answers");
+                    let answered = steps.last_mut().expect("a reply follows its request");
                     answered.recorded.push_str(line);
                     answered.recorded.push('\n');
                     continue;
@@ -138,10 +136,10 @@ impl Script {
     }
 }
 
-fn parse_call(call: &str) -> Act {
+fn parse_call(call: &str) -> StepKind {
     let (name, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
     let (domain, action) = name.split_once('.').expect("domain.action");
-    Act::Call {
+    StepKind::Call {
         domain: domain.to_owned(),
         action: action.to_owned(),
         arguments: arguments.to_owned(),
@@ -149,12 +147,15 @@ fn parse_call(call: &str) -> Act {
 }
 
 /// `Path.md` with its lines up to the next `===`; `Folder/`; `Path.md -> target`.
-fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) -> (Act, String) {
+fn parse_file(
+    path: &str,
+    lines: &mut std::iter::Peekable<std::str::Lines<'_>>,
+) -> (StepKind, String) {
     let name = |path: &str| String::from_utf8(unescaped(path).0).expect("a path");
     if let Some((path, target)) = path.split_once(" -> ") {
         let content = Content::Link(target.to_owned());
         return (
-            Act::Put {
+            StepKind::Put {
                 path: name(path),
                 content,
             },
@@ -164,7 +165,7 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
     if path.ends_with('/') {
         let content = Content::Folder;
         return (
-            Act::Put {
+            StepKind::Put {
                 path: name(path),
                 content,
             },
@@ -185,7 +186,7 @@ fn parse_file(path: &str, lines: &mut std::iter::Peekable<std::str::Lines<'_>>) 
     }
     let content = Content::File(bytes);
     (
-        Act::Put {
+        StepKind::Put {
             path: name(path),
             content,
         },

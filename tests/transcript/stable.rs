@@ -1,5 +1,5 @@
-//! Ids and times have other values in every run. In a transcript they have names: `<change-1>`, `<trash-1>`, `<now>`;
-//! in a request, the name of an id stands for the id.
+//! Ids and times differ in every run. In a transcript they have names: `<change-1>`, `<trash-1>`, `<now>`; in a
+//! request, the name of an id is replaced by the id.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 const ID_LENGTH: usize = 16;
-/// So many characters of an id are its time.
+/// Number of characters of an id that encode its time.
 const TIME_LENGTH: usize = 9;
 
-/// The names given so far.
+/// The assigned names.
 pub(crate) struct Stable {
-    /// Milliseconds since 1970, when the transcript began.
+    /// Milliseconds since 1970 at the start of the transcript.
     began: u64,
     /// Id and name.
     names: Vec<(String, String)>,
@@ -26,7 +26,7 @@ impl Stable {
         }
     }
 
-    /// A request, with the ids that its names stand for.
+    /// A request, with names replaced by ids.
     pub(crate) fn with_ids(&self, request: &str) -> String {
         let mut request = request.to_owned();
         for (id, name) in &self.names {
@@ -35,7 +35,7 @@ impl Stable {
         request
     }
 
-    /// A reply, with names for ids and times. `kind` is what a new id is called.
+    /// A reply, with ids and times replaced by names. `kind` is the name of new ids.
     pub(crate) fn value(&mut self, value: &Value, kind: &str) -> Value {
         match value {
             Value::String(text) => self.text(text, kind).into(),
@@ -100,7 +100,7 @@ impl Stable {
         name
     }
 
-    /// An id begins with the time at which it was made.
+    /// An id starts with its creation time.
     fn is_id(&self, word: &str) -> bool {
         let digits: Option<Vec<u64>> = word
             .chars()
@@ -116,7 +116,7 @@ impl Stable {
         })
     }
 
-    /// `2026-01-31T09:05:00Z`, if that was while the transcript ran.
+    /// `2026-01-31T09:05:00Z`, if it is within the run of the transcript.
     fn is_recent_time(&self, text: &str) -> bool {
         text.ends_with('Z')
             && (iso(self.began).as_str()..=iso(now() + 1000).as_str()).contains(&text)
@@ -127,7 +127,7 @@ impl Stable {
     }
 }
 
-/// What the ids below a key of a reply are.
+/// The kind of the ids below a key of a reply.
 fn kind_of<'a>(key: &str, around: &'a str) -> &'a str {
     match key {
         "change" | "undoes" | "undone" => "change",
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_as_others_tell_them() {
+    fn times_are_formatted_as_iso_8601() {
         assert_eq!(iso(0), "1970-01-01T00:00:00Z");
         assert_eq!(iso(1_709_210_096_000), "2024-02-29T12:34:56Z");
     }

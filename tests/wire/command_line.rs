@@ -1,16 +1,16 @@
-//! The program as people and scripts use it: what it prints, and the code it ends with.
+//! The program for people and scripts: its output and exit codes.
 
 use serde_json::{Value, json};
 
-use super::{Ended, PLAN, beside, desk, program, run};
+use super::{PLAN, RunResult, path_outside, place_with_note, program, run};
 use crate::support::place::Place;
 
 /// `notehost call` on the vault, with everything allowed.
-fn call(place: &Place, words: &[&str], input: &str) -> Ended {
+fn call(place: &Place, arguments: &[&str], input: &str) -> RunResult {
     let mut command = program(place);
     command
         .arg("call")
-        .args(words)
+        .args(arguments)
         .arg("--vault")
         .arg(place.vault())
         .args(["--allow", "rwd"]);
@@ -18,23 +18,23 @@ fn call(place: &Place, words: &[&str], input: &str) -> Ended {
 }
 
 #[test]
-fn a_call_prints_json_to_a_pipe() {
-    let place = desk();
-    for words in [
+fn call_prints_json_to_a_pipe() {
+    let place = place_with_note();
+    for arguments in [
         ["document", "read", "--path", "Work/Plan"],
         ["document", "read", "--json", r#"{"path": "Work/Plan"}"#],
     ] {
-        let ended = call(&place, &words, "");
-        assert_eq!(ended.code, Some(0), "{ended:#?}");
-        assert_eq!(ended.json()["content"], PLAN);
-        assert_eq!(ended.errors, "");
+        let result = call(&place, &arguments, "");
+        assert_eq!(result.code, Some(0), "{result:#?}");
+        assert_eq!(result.json()["content"], PLAN);
+        assert_eq!(result.errors, "");
     }
 }
 
 #[test]
-fn a_value_can_come_from_stdin() {
-    let place = desk();
-    let ended = call(
+fn flag_value_can_come_from_stdin() {
+    let place = place_with_note();
+    let result = call(
         &place,
         &[
             "document",
@@ -46,8 +46,8 @@ fn a_value_can_come_from_stdin() {
         ],
         "from a pipe\n",
     );
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    assert_eq!(ended.json()["changes"][0]["kind"], "create");
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    assert_eq!(result.json()["changes"][0]["kind"], "create");
     assert_eq!(
         place.read("Work/New.md").as_deref(),
         Some(&b"from a pipe\n"[..])
@@ -55,49 +55,49 @@ fn a_value_can_come_from_stdin() {
 }
 
 #[test]
-fn the_exit_code_says_whose_turn_it_is() {
-    let place = desk();
-    // The call failed: the error is data for a program, and words for a person.
-    let ended = call(&place, &["document", "read", "--path", "Work/Absent"], "");
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
-    assert_eq!(ended.json()["error"]["code"], "not_found");
-    assert!(ended.errors.contains("Work/Absent"), "{ended:#?}");
-    let ended = call(&place, &["document", "raed"], "");
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+fn exit_codes_distinguish_failed_calls_usage_errors_and_startup_errors() {
+    let place = place_with_note();
+    // The call fails: JSON for a program, and a message for a person.
+    let result = call(&place, &["document", "read", "--path", "Work/Absent"], "");
+    assert_eq!(result.code, Some(1), "{result:#?}");
+    assert_eq!(result.json()["error"]["code"], "not_found");
+    assert!(result.errors.contains("Work/Absent"), "{result:#?}");
+    let result = call(&place, &["document", "raed"], "");
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert!(
-        ended.errors.contains("`notehost call document read`"),
-        "{ended:#?}"
+        result.errors.contains("`notehost call document read`"),
+        "{result:#?}"
     );
-    // Usage.
-    for (words, told) in [
+    // Usage errors.
+    for (arguments, expected) in [
         (&["document", "read", "--pth", "Work/Plan"][..], "--path"),
         (&["document", "read", "--json", "{"], "--json"),
     ] {
-        let ended = call(&place, words, "");
-        assert_eq!(ended.code, Some(2), "{ended:#?}");
-        assert!(ended.errors.contains(told), "{ended:#?}");
+        let result = call(&place, arguments, "");
+        assert_eq!(result.code, Some(2), "{result:#?}");
+        assert!(result.errors.contains(expected), "{result:#?}");
     }
     assert_eq!(run(program(&place).arg("fly"), "").code, Some(2));
     assert_eq!(
         run(program(&place).args(["call", "document", "list"]), "").code,
         Some(2),
-        "no vault is named"
+        "no vault is specified"
     );
-    // It could not start.
+    // Startup errors.
     let mut command = program(&place);
-    let ended = run(
+    let result = run(
         command
             .args(["call", "document", "list", "--vault"])
-            .arg(beside(&place, "nowhere")),
+            .arg(path_outside(&place, "nowhere")),
         "",
     );
-    assert_eq!(ended.code, Some(3), "{ended:#?}");
-    assert!(ended.errors.contains("nowhere"), "{ended:#?}");
+    assert_eq!(result.code, Some(3), "{result:#?}");
+    assert!(result.errors.contains("nowhere"), "{result:#?}");
 }
 
 #[test]
-fn without_being_told_nothing_may_be_written() {
-    let place = desk();
+fn access_is_read_only_by_default() {
+    let place = place_with_note();
     let before = place.snapshot();
     let mut command = program(&place);
     command.args([
@@ -110,17 +110,17 @@ fn without_being_told_nothing_may_be_written() {
         "more",
         "--vault",
     ]);
-    let ended = run(command.arg(place.vault()), "");
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
-    assert_eq!(ended.json()["error"]["code"], "permission_denied");
-    assert!(ended.errors.contains("--allow rw"), "{ended:#?}");
+    let result = run(command.arg(place.vault()), "");
+    assert_eq!(result.code, Some(1), "{result:#?}");
+    assert_eq!(result.json()["error"]["code"], "permission_denied");
+    assert!(result.errors.contains("--allow rw"), "{result:#?}");
     place.snapshot().assert_same_as(&before);
 }
 
 #[test]
-fn a_config_is_written_checked_and_shown() {
-    let place = desk();
-    let file = beside(&place, "notehost.toml");
+fn config_can_be_created_checked_and_shown() {
+    let place = place_with_note();
+    let file = path_outside(&place, "notehost.toml");
     let init = || {
         run(
             program(&place)
@@ -131,14 +131,14 @@ fn a_config_is_written_checked_and_shown() {
             "",
         )
     };
-    let ended = init();
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = init();
+    assert_eq!(result.code, Some(0), "{result:#?}");
     let written = std::fs::read_to_string(&file).expect("the config is there");
     assert_eq!(init().code, Some(1), "a file that is there is not replaced");
 
     let validate = || run(program(&place).args(["config", "validate"]).arg(&file), "");
-    let ended = validate();
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = validate();
+    assert_eq!(result.code, Some(0), "{result:#?}");
 
     let mut command = program(&place);
     command
@@ -164,13 +164,13 @@ fn a_config_is_written_checked_and_shown() {
     assert!(from.contains("NOTEHOST_SURFACE"), "{from}");
 
     std::fs::write(&file, format!("permisions = 1\n{written}")).expect("the config can be broken");
-    let ended = validate();
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    let result = validate();
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert!(
-        ended.errors.contains("permisions") && ended.errors.contains("permissions"),
-        "{ended:#?}"
+        result.errors.contains("permisions") && result.errors.contains("permissions"),
+        "{result:#?}"
     );
-    // Nothing is served with settings that cannot be read.
+    // A server does not start with unreadable settings.
     assert_eq!(
         run(program(&place).args(["serve", "--config"]).arg(&file), "").code,
         Some(3)
@@ -178,10 +178,10 @@ fn a_config_is_written_checked_and_shown() {
 }
 
 #[test]
-fn a_config_in_its_own_vault_is_refused() {
-    let place = desk();
+fn config_inside_its_vault_is_rejected() {
+    let place = place_with_note();
     let file = place.vault().join("notehost.toml");
-    let ended = run(
+    let result = run(
         program(&place)
             .args(["config", "init"])
             .arg(place.vault())
@@ -189,44 +189,46 @@ fn a_config_in_its_own_vault_is_refused() {
             .arg(&file),
         "",
     );
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert!(!file.exists());
 }
 
 #[test]
-fn the_doctor_finds_what_is_wrong() {
-    let place = desk();
-    let ended = run(program(&place).arg("doctor").arg(place.vault()), "");
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
-    let items = ended.json()["items"].take();
+fn doctor_reports_problems() {
+    let place = place_with_note();
+    let result = run(program(&place).arg("doctor").arg(place.vault()), "");
+    assert_eq!(result.code, Some(0), "{result:#?}");
+    let items = result.json()["items"].take();
     assert!(
         items
             .as_array()
             .is_some_and(|items| items.iter().all(|item| item["verdict"] != "fail")),
         "{items}"
     );
-    let ended = run(
-        program(&place).arg("doctor").arg(beside(&place, "nowhere")),
+    let result = run(
+        program(&place)
+            .arg("doctor")
+            .arg(path_outside(&place, "nowhere")),
         "",
     );
-    assert_eq!(ended.code, Some(1), "{ended:#?}");
+    assert_eq!(result.code, Some(1), "{result:#?}");
     assert!(
-        ended.json().to_string().contains(r#""verdict":"fail""#),
-        "{ended:#?}"
+        result.json().to_string().contains(r#""verdict":"fail""#),
+        "{result:#?}"
     );
 }
 
 #[test]
-fn everything_explains_itself() {
-    let place = desk();
+fn every_command_has_help() {
+    let place = place_with_note();
     let tools = run(program(&place).arg("tools"), "").json()["items"].take();
     let listed = |domain: &str, action: &str| {
-        let wanted = |item: &&Value| item["domain"] == domain && item["action"] == action;
+        let is_action = |item: &&Value| item["domain"] == domain && item["action"] == action;
         tools
             .as_array()
             .into_iter()
             .flatten()
-            .find(wanted)
+            .find(is_action)
             .cloned()
             .unwrap_or_default()
     };
@@ -234,23 +236,26 @@ fn everything_explains_itself() {
     assert_eq!(listed("document", "remove")["effect"], json!("delete"));
     assert_eq!(listed("notebook", "create")["effect"], json!("write"));
 
-    for (words, told) in [
+    for (arguments, expected) in [
         (&["help"][..], "document"),
         (&["help", "document"], "read_section"),
         (&["help", "document", "edit"], "--edits"),
         (&["help", "serve"], "--http"),
         (&["serve", "--help"], "--parent-pid"),
     ] {
-        let ended = run(program(&place).args(words), "");
-        assert_eq!(ended.code, Some(0), "{ended:#?}");
-        assert!(ended.output.contains(told), "{words:?}: {ended:#?}");
+        let result = run(program(&place).args(arguments), "");
+        assert_eq!(result.code, Some(0), "{result:#?}");
+        assert!(
+            result.output.contains(expected),
+            "{arguments:?}: {result:#?}"
+        );
     }
-    let ended = run(program(&place).args(["help", "documnt"]), "");
-    assert_eq!(ended.code, Some(2), "{ended:#?}");
-    assert!(ended.errors.contains("`document`"), "{ended:#?}");
-    let ended = run(program(&place).arg("--version"), "");
+    let result = run(program(&place).args(["help", "documnt"]), "");
+    assert_eq!(result.code, Some(2), "{result:#?}");
+    assert!(result.errors.contains("`document`"), "{result:#?}");
+    let result = run(program(&place).arg("--version"), "");
     assert_eq!(
-        ended.output,
+        result.output,
         format!("notehost {}\n", env!("CARGO_PKG_VERSION"))
     );
 }

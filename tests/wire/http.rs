@@ -1,23 +1,25 @@
-//! MCP over Streamable HTTP, in both eras, and what is refused before it is MCP.
+//! MCP over Streamable HTTP, stateless and session-based, and requests that are rejected before they reach MCP.
 
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::{PLAN, desk, message, run, serving, tool, with_spinner};
+use super::{
+    PLAN, message, place_with_note, run, serve_command, settings_with_spinning_guest, tool,
+};
 use crate::support::http::{Connection, HttpClient, SESSIONS, STATELESS, Server, stateless_meta};
 use crate::support::place::Place;
 
-/// A deadline that no test lives to see.
-const NEVER: u64 = 3_600_000;
+/// A deadline that is never reached.
+const UNREACHED_DEADLINE_MS: u64 = 3_600_000;
 
 fn serve(place: &Place) -> Server {
     Server::start(&place.config_file(&place.settings()), &place.state())
 }
 
 #[test]
-fn both_eras_are_served_side_by_side() {
-    let place = desk();
+fn stateless_and_session_based_clients_are_served_side_by_side() {
+    let place = place_with_note();
     let server = serve(&place);
     let clients = [
         HttpClient::stateless(server.address()),
@@ -48,8 +50,8 @@ fn both_eras_are_served_side_by_side() {
 }
 
 #[test]
-fn health_can_be_asked_for() {
-    let place = desk();
+fn health_endpoint_responds() {
+    let place = place_with_note();
     let server = serve(&place);
     let mut connection = Connection::open(server.address());
     for path in ["/healthz", "/readyz"] {
@@ -60,8 +62,8 @@ fn health_can_be_asked_for() {
 }
 
 #[test]
-fn requests_that_are_not_for_us_are_refused() {
-    let place = desk();
+fn requests_with_foreign_hosts_or_origins_are_rejected() {
+    let place = place_with_note();
     let server = serve(&place);
     let mut read = tool("document__read", json!({"path": "Work/Plan"}));
     read["_meta"] = stateless_meta();
@@ -73,7 +75,7 @@ fn requests_that_are_not_for_us_are_refused() {
     ];
     let mut connection = Connection::open(server.address());
     assert_eq!(connection.ask("POST", "/mcp", &right, &body).status, 200);
-    // A page of the web that got a name of its own resolved to this machine.
+    // DNS rebinding: a web page's own host name resolves to this machine.
     for (header, status) in [
         (("Host", "evil.example"), 403),
         (("Origin", "http://evil.example"), 403),
@@ -84,7 +86,7 @@ fn requests_that_are_not_for_us_are_refused() {
         let answer = Connection::open(server.address()).ask("POST", "/mcp", &headers, &body);
         assert_eq!(answer.status, status, "{header:?}: {answer:?}");
     }
-    // Headers that say something else than the body.
+    // Headers that contradict the body.
     for wrong in [
         ("Mcp-Method", "tools/list"),
         ("Mcp-Name", "document__remove"),
@@ -94,7 +96,7 @@ fn requests_that_are_not_for_us_are_refused() {
         assert_eq!(answer.status, 400, "{wrong:?}: {answer:?}");
         assert!(answer.body.contains("-32020"), "{wrong:?}: {answer:?}");
     }
-    // There is nothing to get or to delete without a session.
+    // GET and DELETE need a session.
     for method in ["GET", "DELETE"] {
         let answer = connection.ask(method, "/mcp", &right[..1], "");
         assert_eq!(answer.status, 405, "{method}: {answer:?}");
@@ -105,8 +107,8 @@ fn requests_that_are_not_for_us_are_refused() {
 }
 
 #[test]
-fn a_session_must_be_begun_and_can_be_ended() {
-    let place = desk();
+fn session_must_be_initialized_and_can_be_deleted() {
+    let place = place_with_note();
     let server = serve(&place);
     let list = message(1, "tools/list", json!({})).to_string();
     let revision = ("MCP-Protocol-Version", SESSIONS);
@@ -131,16 +133,16 @@ fn a_session_must_be_begun_and_can_be_ended() {
     assert_eq!(connection.ask("POST", "/mcp", &session, &list).status, 404);
 }
 
-/// There is one slot: as long as the guest runs, nobody else can.
+/// There is only one slot: while the guest runs, no other call can.
 #[test]
-fn a_request_that_is_given_up_stops_its_guest() {
-    let place = desk();
-    let mut settings = with_spinner(&place, NEVER);
+fn abandoned_request_stops_its_guest() {
+    let place = place_with_note();
+    let mut settings = settings_with_spinning_guest(&place, UNREACHED_DEADLINE_MS);
     settings.limits.concurrent_calls = 1;
     let server = Server::start(&place.config_file(&settings), &place.state());
     let mut other = HttpClient::stateless(server.address());
 
-    // Without sessions a client gives up by hanging up.
+    // Without sessions, a client cancels by disconnecting.
     let mut client = HttpClient::stateless(server.address());
     client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(200));
@@ -148,7 +150,7 @@ fn a_request_that_is_given_up_stops_its_guest() {
     let read = other.call("document.read", json!({"path": "Work/Plan"}));
     assert_eq!(read["structuredContent"]["content"], PLAN, "{read}");
 
-    // With one it says so, on another connection.
+    // With a session, it sends a notification on another connection.
     let mut client = HttpClient::with_session(server.address());
     let spinning = client.send_call("hostile.spin", json!({}));
     std::thread::sleep(Duration::from_millis(200));
@@ -165,18 +167,21 @@ fn a_request_that_is_given_up_stops_its_guest() {
 }
 
 #[test]
-fn the_world_is_not_let_in() {
-    let place = desk();
+fn unauthenticated_non_loopback_listeners_are_rejected() {
+    let place = place_with_note();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:8765"] {
-        let flag = run(serving(&place).args(["--http", address]), "");
-        let variable = run(serving(&place).env("NOTEHOST_HTTP", address), "");
+        let flag = run(serve_command(&place).args(["--http", address]), "");
+        let variable = run(serve_command(&place).env("NOTEHOST_HTTP", address), "");
         assert_eq!(
             (flag.code, variable.code),
             (Some(3), Some(3)),
             "{flag:#?} {variable:#?}"
         );
-        for ended in [flag, variable] {
-            assert!(ended.errors.contains("not be authenticated"), "{ended:#?}");
+        for result in [flag, variable] {
+            assert!(
+                result.errors.contains("not be authenticated"),
+                "{result:#?}"
+            );
         }
     }
 }

@@ -1,31 +1,33 @@
-//! MCP over stdin and stdout, in both eras.
+//! MCP over stdin and stdout, stateless and session-based.
 
 use serde_json::{Value, json};
 
-use super::{PLAN, converse, desk, handshake, message, program, run, serving, tool};
+use super::{
+    PLAN, handshake, message, place_with_note, program, run, run_conversation, serve_command, tool,
+};
 use crate::support::http::stateless_meta;
 
 const SURFACES: [&str; 4] = ["domain", "split", "flat", "finder"];
 
 #[test]
-fn every_revision_with_a_handshake_is_spoken() {
-    let place = desk();
+fn every_session_based_revision_is_supported() {
+    let place = place_with_note();
     for revision in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
-        let ended = run(&mut serving(&place), handshake(revision));
-        let result = &ended.answer(0)["result"];
+        let outcome = run(&mut serve_command(&place), handshake(revision));
+        let result = &outcome.answer(0)["result"];
         assert_eq!(result["protocolVersion"], revision);
         assert_eq!(result["serverInfo"]["name"], "notehost");
         assert_eq!(result["serverInfo"]["version"], env!("CARGO_PKG_VERSION"));
-        assert_eq!(ended.code, Some(0), "{ended:#?}");
+        assert_eq!(outcome.code, Some(0), "{outcome:#?}");
     }
-    // A revision that nobody knows is answered with one that we do.
-    let ended = run(&mut serving(&place), handshake("1999-01-01"));
-    assert_eq!(ended.answer(0)["result"]["protocolVersion"], "2025-11-25");
+    // The reply to an unknown revision is a supported one.
+    let outcome = run(&mut serve_command(&place), handshake("1999-01-01"));
+    assert_eq!(outcome.answer(0)["result"]["protocolVersion"], "2025-11-25");
 }
 
 #[test]
-fn the_stateless_era_begins_without_a_handshake() {
-    let place = desk();
+fn stateless_revision_needs_no_handshake() {
+    let place = place_with_note();
     let mut read = tool("document", json!({"action": "read", "path": "Work/Plan"}));
     read["_meta"] = stateless_meta();
     let meta = json!({"_meta": stateless_meta()});
@@ -35,11 +37,11 @@ fn the_stateless_era_begins_without_a_handshake() {
         message(3, "tools/call", read),
         message(4, "tools/list", json!({})),
     ];
-    let ended = run(
-        &mut serving(&place),
+    let result = run(
+        &mut serve_command(&place),
         lines.map(|line| format!("{line}\n")).concat(),
     );
-    let discovered = &ended.answer(1)["result"];
+    let discovered = &result.answer(1)["result"];
     assert_eq!(discovered["resultType"], "complete");
     let revisions = discovered["supportedVersions"].as_array().expect("a list");
     assert!(
@@ -50,7 +52,7 @@ fn the_stateless_era_begins_without_a_handshake() {
         discovered.to_string().contains(r#""name":"notehost""#),
         "{discovered}"
     );
-    let listed = &ended.answer(2)["result"];
+    let listed = &result.answer(2)["result"];
     assert_eq!(listed["resultType"], "complete");
     assert_eq!(
         names(listed),
@@ -69,11 +71,11 @@ fn the_stateless_era_begins_without_a_handshake() {
             "tag"
         ]
     );
-    let answered = &ended.answer(3)["result"];
+    let answered = &result.answer(3)["result"];
     assert_eq!(answered["resultType"], "complete");
     assert_eq!(answered["structuredContent"]["content"], PLAN);
-    // What does not say which revision it speaks is told what is missing.
-    let refused = &ended.answer(4)["error"];
+    // A request without a revision gets an error that names the missing field.
+    let refused = &result.answer(4)["error"];
     assert_eq!(refused["code"], -32602, "{refused}");
     assert!(
         refused["message"].to_string().contains("protocolVersion"),
@@ -82,8 +84,8 @@ fn the_stateless_era_begins_without_a_handshake() {
 }
 
 #[test]
-fn tools_are_listed_plainly_and_always_alike() {
-    let place = desk();
+fn tool_list_is_plain_and_deterministic() {
+    let place = place_with_note();
     for (surface, most_bytes) in [
         ("domain", 24 << 10),
         ("split", 32 << 10),
@@ -91,12 +93,12 @@ fn tools_are_listed_plainly_and_always_alike() {
         ("finder", 2 << 10),
     ] {
         let list = || {
-            let mut command = serving(&place);
-            let ended = converse(
+            let mut command = serve_command(&place);
+            let result = run_conversation(
                 command.args(["--surface", surface]),
                 &[("tools/list", json!({}))],
             );
-            ended.answer(1)["result"]["tools"].take()
+            result.answer(1)["result"]["tools"].take()
         };
         let tools = list();
         assert_eq!(tools, list(), "{surface}: another run lists something else");
@@ -113,7 +115,7 @@ fn tools_are_listed_plainly_and_always_alike() {
                 name.len() <= 64
                     && tool["description"]
                         .as_str()
-                        .is_some_and(|told| told.len() <= 2048),
+                        .is_some_and(|text| text.len() <= 2048),
                 "{name}"
             );
             assert_plain(&tool["inputSchema"], name);
@@ -129,7 +131,7 @@ fn tools_are_listed_plainly_and_always_alike() {
     }
 }
 
-/// No reference, no union, one explicit type everywhere: what every client takes.
+/// No references, no unions, one explicit type everywhere: supported by every client.
 #[track_caller]
 fn assert_plain(schema: &Value, place: &str) {
     assert!(schema["type"].is_string(), "{place}: {schema}");
@@ -145,15 +147,15 @@ fn assert_plain(schema: &Value, place: &str) {
 }
 
 #[test]
-fn an_action_answers_to_its_flat_name_on_every_surface() {
-    let place = desk();
+fn flat_action_names_work_on_every_surface() {
+    let place = place_with_note();
     for surface in SURFACES {
         let read = tool("document__read", json!({"path": "Work/Plan.md"}));
-        let ended = converse(
-            serving(&place).args(["--surface", surface]),
+        let outcome = run_conversation(
+            serve_command(&place).args(["--surface", surface]),
             &[("tools/call", read)],
         );
-        let result = &ended.answer(1)["result"];
+        let result = &outcome.answer(1)["result"];
         assert_eq!(result["structuredContent"]["content"], PLAN, "{surface}");
         assert_eq!(result["isError"], false, "{surface}");
         let text = result["content"][0]["text"].as_str().expect("text");
@@ -162,11 +164,11 @@ fn an_action_answers_to_its_flat_name_on_every_surface() {
 }
 
 #[test]
-fn a_call_that_fails_is_a_result_that_teaches() {
-    let place = desk();
+fn failed_call_returns_an_error_result_with_a_hint() {
+    let place = place_with_note();
     let call = |name, arguments| ("tools/call", tool(name, arguments));
-    let ended = converse(
-        &mut serving(&place),
+    let outcome = run_conversation(
+        &mut serve_command(&place),
         &[
             call("document", json!({"action": "read", "path": "Work/Absent"})),
             call("document", json!({"action": "raed", "path": "Work/Plan"})),
@@ -182,25 +184,28 @@ fn a_call_that_fails_is_a_result_that_teaches() {
         (3, "validation_error", vec!["`pth`", "`path`"]),
         (4, "validation_error", vec!["`text`"]),
     ] {
-        let result = &ended.answer(id)["result"];
+        let result = &outcome.answer(id)["result"];
         assert_eq!(result["isError"], true, "{result}");
         let error = &result["structuredContent"]["error"];
         assert_eq!(error["code"], code, "{error}");
         assert_eq!(error["retryable"], false, "{error}");
         let text = result["content"][0]["text"].as_str().expect("text");
-        let said = error["message"].as_str().expect("a message");
-        assert!(text.contains(said), "{text}");
-        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        let message_text = error["message"].as_str().expect("a message");
+        assert!(text.contains(message_text), "{text}");
+        assert!(
+            words.iter().all(|word| message_text.contains(word)),
+            "{message_text}"
+        );
     }
-    // A tool that is like nothing we have, and a method that MCP has not, are mistakes of the client.
-    assert_eq!(ended.answer(5)["error"]["code"], -32602);
-    assert_eq!(ended.answer(6)["error"]["code"], -32601);
+    // An unknown tool and an unknown method are protocol errors.
+    assert_eq!(outcome.answer(5)["error"]["code"], -32602);
+    assert_eq!(outcome.answer(6)["error"]["code"], -32601);
     assert_eq!(place.read("Work/Plan.md").as_deref(), Some(PLAN.as_bytes()));
 }
 
 #[test]
-fn lines_that_are_no_messages_harm_nobody() {
-    let place = desk();
+fn invalid_lines_do_not_affect_other_requests() {
+    let place = place_with_note();
     let mut lines = b"what is this?\n".to_vec();
     lines.extend(handshake("2025-11-25").into_bytes());
     for nonsense in [
@@ -215,22 +220,22 @@ fn lines_that_are_no_messages_harm_nobody() {
         lines.push(b'\n');
     }
     lines.extend(format!("{}\n", message(1, "ping", json!({}))).into_bytes());
-    let ended = run(&mut serving(&place), lines);
-    assert_eq!(ended.answer(1)["result"], json!({}));
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let result = run(&mut serve_command(&place), lines);
+    assert_eq!(result.answer(1)["result"], json!({}));
+    assert_eq!(result.code, Some(0), "{result:#?}");
 }
 
 #[test]
-fn four_hundred_requests_at_once_are_all_answered() {
+fn four_hundred_concurrent_requests_are_answered() {
     const MANY: usize = 400;
-    let place = desk();
+    let place = place_with_note();
     let read = (
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
-    // The input ends before most of them have begun.
-    let ended = converse(&mut serving(&place), &vec![read; MANY]);
-    let mut answers = ended.messages();
+    // The input ends before most of them have started.
+    let result = run_conversation(&mut serve_command(&place), &vec![read; MANY]);
+    let mut answers = result.messages();
     answers.retain(|message| message["id"] != 0);
     assert_eq!(answers.len(), MANY);
     let mut ids: Vec<u64> = answers
@@ -246,22 +251,22 @@ fn four_hundred_requests_at_once_are_all_answered() {
             "{answer}"
         );
     }
-    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    assert_eq!(result.code, Some(0), "{result:#?}");
 }
 
 #[test]
-fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
-    let place = desk();
+fn log_goes_to_stderr_and_can_be_json() {
+    let place = place_with_note();
     let read = (
         "tools/call",
         tool("document__read", json!({"path": "Work/Plan"})),
     );
-    let ended = converse(
-        serving(&place).args(["--log", "debug", "--log-format", "json"]),
+    let result = run_conversation(
+        serve_command(&place).args(["--log", "debug", "--log-format", "json"]),
         &[read],
     );
-    ended.answer(1);
-    let lines: Vec<Value> = ended
+    result.answer(1);
+    let lines: Vec<Value> = result
         .errors
         .lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}")))
@@ -269,7 +274,7 @@ fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
     let call = lines
         .iter()
         .find(|line| line["action"] == "read")
-        .expect("the call is told");
+        .expect("the call is logged");
     assert_eq!(call["domain"], "document");
     assert!(
         call["level"].is_string() && call["timestamp"].is_string(),
@@ -278,24 +283,24 @@ fn the_log_goes_to_stderr_and_can_be_read_by_programs() {
 }
 
 #[test]
-fn the_sample_notes_are_served() {
-    let place = desk();
+fn demo_notes_are_served() {
+    let place = place_with_note();
     let list = (
         "tools/call",
         tool("document__list", json!({"recursive": true})),
     );
-    let ended = converse(program(&place).args(["serve", "--demo"]), &[list]);
-    let items = ended.answer(1)["result"]["structuredContent"]["items"].take();
+    let result = run_conversation(program(&place).args(["serve", "--demo"]), &[list]);
+    let items = result.answer(1)["result"]["structuredContent"]["items"].take();
     assert!(
         items.as_array().is_some_and(|items| !items.is_empty()),
         "{items}"
     );
-    // Nobody speaks: that is no failure.
-    let ended = run(program(&place).args(["serve", "--demo"]), "");
+    // No messages at all: not a failure.
+    let result = run(program(&place).args(["serve", "--demo"]), "");
     assert_eq!(
-        (ended.code, ended.output.as_str()),
+        (result.code, result.output.as_str()),
         (Some(0), ""),
-        "{ended:#?}"
+        "{result:#?}"
     );
 }
 

@@ -1,17 +1,17 @@
-//! What a block is like, beside its text: type and title of a callout, state of a task, level of a heading, fields.
+//! Attributes of a block: callout type, title and fold, task state, heading level, fields.
 
 use std::ops::Range;
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::blocks::{
-    BlockKind, Blocks, Fold as Folded, callout_head, marker_of, task_state,
+    BlockKind, Blocks, Fold as CalloutFold, callout_head, marker_of, task_state,
 };
 
-use crate::changing::rewrite;
+use crate::block_names::handle;
+use crate::edit_actions::rewrite;
 use crate::fields;
-use crate::naming::handle;
-use crate::session::{Session, Written};
+use crate::session::{Session, WriteResult};
 
 /// Read a block's attributes: callout type, title and fold, task state, heading level, `key:: value` fields.
 ///
@@ -22,55 +22,55 @@ pub struct Attributes {
     pub block: String,
 }
 
-/// How a callout is shown.
+/// Fold state of a callout.
 #[args]
 #[derive(Copy)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum Fold {
     None,
     Open,
     Closed,
 }
 
-/// What a block is like.
+/// The attributes of a block.
 #[reply]
-pub struct Known {
+pub struct BlockAttributes {
     /// The block.
     pub block: String,
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// What it is.
+    /// The block type.
     #[serde(rename = "type")]
     pub kind: BlockKind,
-    /// Its id, without `^`.
+    /// The block id, without `^`.
     pub id: Option<String>,
-    /// The type of a callout, such as `note`.
+    /// The callout type, such as `note`.
     pub callout: Option<String>,
-    /// The title of a callout.
+    /// The callout title.
     pub title: Option<String>,
-    /// How a callout is shown: `none`, `open`, `closed`.
+    /// The callout's fold state: `none`, `open`, `closed`.
     pub fold: Option<String>,
-    /// What stands between the brackets of a task; a space if it is open.
+    /// The character in the task's brackets; a space means open.
     pub state: Option<String>,
-    /// Whether a task is done.
+    /// Whether the task is done.
     pub done: Option<bool>,
-    /// The level of a heading, 1 to 6.
+    /// The heading level, 1–6.
     pub level: Option<u8>,
-    /// The language of code.
+    /// The language of a code block.
     pub language: Option<String>,
-    /// Its `key:: value` fields.
+    /// The `key:: value` fields.
     pub fields: Map<String, Value>,
-    /// For `if_match`.
+    /// Etag, for `if_match`.
     pub etag: String,
 }
 
 impl Action for Attributes {
-    type Output = Known;
+    type Output = BlockAttributes;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Known> {
+    fn run(self, vault: &Vault) -> Result<BlockAttributes> {
         let mut session = Session::new(vault);
         let found = session.find(&self.block, None)?;
         let path = session.path(found.note);
@@ -83,12 +83,14 @@ impl Action for Attributes {
         };
         let state = state_of(block.kind, &text).map(|(state, _)| state);
         let own = own_text(&blocks, found.block, &text);
-        let mut known = Map::new();
+        let mut own_fields = Map::new();
         for field in own.map_or_else(Vec::new, |own| fields::fields(&text[own])) {
-            // Of equal keys the first counts, as it is the one that is set.
-            known.entry(field.key).or_insert(Value::String(field.value));
+            // Of equal keys the first one counts: `set_attributes` changes that one.
+            own_fields
+                .entry(field.key)
+                .or_insert(Value::String(field.value));
         }
-        Ok(Known {
+        Ok(BlockAttributes {
             block: handle(path, &blocks.names()[found.block].fragment),
             line: block.line,
             kind: block.kind,
@@ -99,9 +101,9 @@ impl Action for Attributes {
                 .map(|head| text[head.title.clone()].to_owned()),
             fold: head.as_ref().map(|head| {
                 let word = match head.fold {
-                    Folded::None => "none",
-                    Folded::Open => "open",
-                    Folded::Closed => "closed",
+                    CalloutFold::None => "none",
+                    CalloutFold::Open => "open",
+                    CalloutFold::Closed => "closed",
                 };
                 word.to_owned()
             }),
@@ -109,7 +111,7 @@ impl Action for Attributes {
             state: state.map(String::from),
             level: (block.kind == BlockKind::Heading).then_some(block.level),
             language: language(block.kind, &text),
-            fields: known,
+            fields: own_fields,
             etag: session.etag(found.note).to_owned(),
             path: path.to_owned(),
         })
@@ -126,7 +128,7 @@ fn language(kind: BlockKind, text: &str) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// The state of a task, and where in its text it stands.
+/// The state of a task and its range in the text.
 fn state_of(kind: BlockKind, text: &str) -> Option<(char, Range<usize>)> {
     if kind != BlockKind::Task {
         return None;
@@ -136,7 +138,7 @@ fn state_of(kind: BlockKind, text: &str) -> Option<(char, Range<usize>)> {
     Some((state, content + range.start..content + range.end))
 }
 
-/// The part of a block's text that is its own and can have fields: without marker, id, and what stands in it.
+/// The part of a block's own text that can contain fields: without marker, id and nested blocks.
 fn own_text(blocks: &Blocks<'_>, index: usize, text: &str) -> Option<Range<usize>> {
     let block = &blocks[index];
     let (start, whole) = match block.kind {
@@ -172,25 +174,25 @@ fn own_text(blocks: &Blocks<'_>, index: usize, text: &str) -> Option<Range<usize
     Some(start.min(end)..end)
 }
 
-/// Set attributes of a block: callout type, title, fold, task state, heading level, `key:: value` fields. An item with a
-/// `state` becomes a task, a quote with a `callout` a callout.
+/// Set attributes of a block: callout type, title, fold, task state, heading level, `key:: value` fields. Setting `state`
+/// turns a list item into a task; setting `callout` turns a quote into a callout.
 ///
 /// Example: `{"block": "Garden/Balcony plan#Water", "level": 3}`
 #[args]
 pub struct SetAttributes {
     /// The block.
     pub block: String,
-    /// The callout's type, such as `warning`.
+    /// Callout type, such as `warning`.
     pub callout: Option<String>,
-    /// The callout's title.
+    /// Callout title.
     pub title: Option<String>,
-    /// How the callout is shown.
+    /// Callout fold state.
     pub fold: Option<Fold>,
-    /// What stands between the task's brackets: `x`, `/`, a space; empty: no task.
+    /// Task state, the character in the brackets: `x`, `/`, a space; empty: not a task.
     pub state: Option<String>,
-    /// The heading's level, 1–6.
+    /// Heading level, 1–6.
     pub level: Option<u8>,
-    /// Fields and their values.
+    /// Field values by key.
     #[serde(default)]
     pub fields: Map<String, Value>,
     /// Fields to remove.
@@ -199,23 +201,23 @@ pub struct SetAttributes {
 }
 
 impl Action for SetAttributes {
-    type Output = Written;
+    type Output = WriteResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Written> {
+    fn run(self, vault: &Vault) -> Result<WriteResult> {
         let mut session = Session::new(vault);
-        let written = self.within(&mut session)?;
+        let written = self.run_in(&mut session)?;
         session.finish()?;
         Ok(written)
     }
 
-    fn text(output: &Written) -> String {
-        output.sentence(&format!("changed in `{}`", output.path))
+    fn text(output: &WriteResult) -> String {
+        output.summary(&format!("changed in `{}`", output.path))
     }
 }
 
 impl SetAttributes {
-    pub(crate) fn within(&self, session: &mut Session<'_>) -> Result<Written> {
+    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let is_nothing = self.callout.is_none()
             && self.title.is_none()
             && self.fold.is_none()
@@ -225,13 +227,13 @@ impl SetAttributes {
             && self.remove_fields.is_empty();
         if is_nothing {
             return Err(Error::validation(
-                "nothing is to be set: give `callout`, `title`, `fold`, `state`, `level`, `fields` or `remove_fields`",
+                "no attribute to set: pass `callout`, `title`, `fold`, `state`, `level`, `fields` or `remove_fields`",
             ));
         }
         let found = session.find(&self.block, None)?;
         let text = {
             let blocks = session.blocks(found.note)?;
-            // From the end of the text to its beginning, so that places found once stay right.
+            // Edits go from the end of the text to its start, so that earlier offsets stay valid.
             let text = self.with_fields(&blocks, found.block)?;
             let kind = blocks[found.block].kind;
             let text = self.with_state(kind, text)?;
@@ -247,7 +249,7 @@ impl SetAttributes {
             return Ok(text);
         }
         let Some(own) = own_text(blocks, index, &text) else {
-            return Err(unsuited(
+            return Err(not_applicable(
                 "fields",
                 "a paragraph, heading, item or task",
                 blocks[index].kind,
@@ -255,7 +257,7 @@ impl SetAttributes {
         };
         let mut changed = text[own.clone()].to_owned();
         for key in &self.remove_fields {
-            changed = fields::take(&changed, key)?;
+            changed = fields::remove(&changed, key)?;
         }
         for (key, value) in &self.fields {
             let value = match value {
@@ -264,7 +266,7 @@ impl SetAttributes {
                 Value::Bool(_) | Value::Number(_) => value.to_string(),
                 Value::Array(_) | Value::Object(_) => {
                     return Err(Error::validation(format!(
-                        "the value of `{key}` is a list or an object, and a field holds one text, number or truth"
+                        "invalid value for field `{key}`: a list or object; expected a string, number or boolean"
                     )));
                 }
             };
@@ -272,7 +274,7 @@ impl SetAttributes {
         }
         if changed.trim().is_empty() {
             return Err(Error::validation(
-                "without these fields nothing of the block is left: use `remove` to remove it",
+                "removing these fields would leave the block empty: use `remove` to remove it",
             ));
         }
         text.replace_range(own, &changed);
@@ -285,7 +287,7 @@ impl SetAttributes {
         };
         let marker = marker_of(&text).filter(|_| kind.is_item());
         let Some(marker) = marker else {
-            return Err(unsuited("state", "a task or an item", kind));
+            return Err(not_applicable("state", "a task or an item", kind));
         };
         let mut letters = state.chars();
         let sign = match (letters.next(), letters.next()) {
@@ -293,7 +295,7 @@ impl SetAttributes {
             (Some(sign), None) if !matches!(sign, '\n' | '\r' | '[' | ']') => Some(sign),
             _ => {
                 return Err(Error::validation(format!(
-                    "`state` is `{state}`, and should be one character, such as `x`, or empty for no task"
+                    "invalid `state` `{state}`: expected one character, such as `x`, or empty to make it a plain item"
                 )));
             }
         };
@@ -321,11 +323,11 @@ impl SetAttributes {
             return Ok(text);
         };
         if kind != BlockKind::Heading {
-            return Err(unsuited("level", "a heading", kind));
+            return Err(not_applicable("level", "a heading", kind));
         }
         if !(1..=6).contains(&level) {
             return Err(Error::validation(format!(
-                "`level` is {level}, and may be 1 to 6"
+                "invalid `level` `{level}`: expected 1 to 6"
             )));
         }
         let marks = "#".repeat(level.into());
@@ -354,14 +356,14 @@ impl SetAttributes {
             && (callout.trim().is_empty() || callout.contains(['[', ']', '|', '\n', '\r']))
         {
             return Err(Error::validation(format!(
-                "`callout` is `{callout}`, and should be a word such as `note`"
+                "invalid `callout` `{callout}`: expected a word such as `note`"
             )));
         }
         if let Some(title) = &self.title
             && title.contains(['\n', '\r'])
         {
             return Err(Error::validation(
-                "`title` has several lines, and the title of a callout has one",
+                "`title` has several lines; a callout title is a single line",
             ));
         }
         let fold = self.fold.map(|fold| match fold {
@@ -372,7 +374,7 @@ impl SetAttributes {
         let head = callout_head(&text).filter(|_| kind == BlockKind::Callout);
         match (head, kind, &self.callout) {
             (Some(head), ..) => {
-                // The last part first: the places of the others stay right.
+                // The last part first, so that the offsets of the others stay valid.
                 if let Some(title) = &self.title {
                     let title = title.trim();
                     let gap = head.fold_range.end..head.title.end;
@@ -399,7 +401,7 @@ impl SetAttributes {
                 );
                 Ok(format!("{}\n{text}", head.trim_end()))
             }
-            _ => Err(unsuited(
+            _ => Err(not_applicable(
                 "callout`, `title` and `fold",
                 "a callout (or, with `callout`, a quote)",
                 kind,
@@ -408,9 +410,9 @@ impl SetAttributes {
     }
 }
 
-fn unsuited(attribute: &str, wanted: &str, kind: BlockKind) -> Error {
+fn not_applicable(attribute: &str, allowed: &str, kind: BlockKind) -> Error {
     Error::validation(format!(
-        "`{attribute}` can be set for {wanted}, and this block is of the type `{}`",
-        kind.word()
+        "`{attribute}` can only be set for {allowed}; this block has the type `{}`",
+        kind.as_str()
     ))
 }

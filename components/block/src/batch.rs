@@ -1,4 +1,4 @@
-//! Many changes in one call: all are made, as one change of the vault, or none.
+//! Many changes in one call, committed as one change of the vault: `batch`.
 
 use notehost_sdk::Code;
 use notehost_sdk::pages::counted;
@@ -9,54 +9,54 @@ use notehost_sdk::serde_json::{self, Map, Value};
 use notehost_sdk::{is_note, notebook_of};
 
 use crate::attributes::SetAttributes;
-use crate::changing::{EditBlock, Remove, Update};
-use crate::identifying::Identify;
-use crate::inserting::{Append, Insert, Prepend};
-use crate::moving::Move;
+use crate::block_ids::Identify;
+use crate::edit_actions::{EditBlock, Remove, RemovedBlock, Update};
+use crate::insert_actions::{Append, Insert, Prepend};
+use crate::link_transfer::TransferReferences;
+use crate::move_block::Move;
 use crate::session::Session;
-use crate::transferring::TransferReferences;
 
-/// How many operations a caller may give.
-const MOST: usize = 200;
+/// Maximum number of operations in one batch.
+const MAX_OPERATIONS: usize = 200;
 
-/// What an operation may be.
+/// The allowed actions, for error messages.
 const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, `remove`, `identify`, `transfer_references` or `set_attributes`";
 
 /// The arguments that name blocks.
-const NAMES: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
+const BLOCK_ARGUMENTS: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
 
-/// Make many changes to blocks in one commit: all of them, or none.
+/// Make many changes to blocks in one commit, all or none.
 ///
 /// Example: `{"ops": [{"action": "append", "parent": "Coffee/Beans#To buy", "text": "- [ ] Oat milk"}, {"action":
 /// "identify", "block": "$0", "id": "milk"}]}`
 #[args]
 pub struct Batch {
-    /// Each is `{action, …}` with the arguments of that action. As a block, `$0` means the block that operation 0 told.
+    /// Each is `{action, …}` with that action's arguments. As a block, `$0` means the block returned by operation 0.
     pub ops: Vec<Map<String, Value>>,
 }
 
-/// What a batch did.
+/// The results of a batch.
 #[reply]
-pub struct Batched {
-    /// What each operation answered, in their order.
+pub struct BatchResult {
+    /// The result of each operation, in order.
     pub results: Vec<Map<String, Value>>,
-    /// How many operations there were.
+    /// Number of operations.
     pub total: usize,
 }
 
 impl Action for Batch {
-    type Output = Batched;
+    type Output = BatchResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Batched> {
+    fn run(self, vault: &Vault) -> Result<BatchResult> {
         if self.ops.is_empty() {
             return Err(Error::validation(
-                "`ops` is empty: give at least one `{action, …}`",
+                "`ops` is empty: pass at least one `{action, …}`",
             ));
         }
-        if self.ops.len() > MOST {
+        if self.ops.len() > MAX_OPERATIONS {
             return Err(Error::too_large(format!(
-                "`ops` has {} operations, and may have {MOST}: use several calls",
+                "`ops` has {} operations, at most {MAX_OPERATIONS} are allowed: use several calls",
                 self.ops.len()
             )));
         }
@@ -65,44 +65,44 @@ impl Action for Batch {
         let mut steps = vault.steps(self.ops.len());
         for (number, operation) in self.ops.into_iter().enumerate() {
             let result = run(&mut session, operation, &results)
-                .map_err(|error| in_operation(number, &error))?;
+                .map_err(|error| with_operation_number(number, &error))?;
             results.push(result);
             steps.done("operations");
         }
         session.finish()?;
-        Ok(Batched {
+        Ok(BatchResult {
             total: results.len(),
             results,
         })
     }
 
-    fn text(output: &Batched) -> String {
-        let mut text = format!("{} made", counted(output.total as u64, "operation"));
+    fn text(output: &BatchResult) -> String {
+        let mut text = format!("{} applied", counted(output.total as u64, "operation"));
         for (number, result) in output.results.iter().enumerate() {
-            let told = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
-            let named = match told("block") {
-                "" => told("path"),
+            let field = |key: &str| result.get(key).and_then(Value::as_str).unwrap_or_default();
+            let named = match field("block") {
+                "" => field("path"),
                 block => block,
             };
-            text.push_str(&format!("\n${number} {}: {named}", told("action")));
+            text.push_str(&format!("\n${number} {}: {named}", field("action")));
         }
         text
     }
 }
 
-/// Which operation failed, and why.
-fn in_operation(number: usize, error: &Error) -> Error {
-    let told = Error::new(
+/// Prefixes an error with the number of the failed operation.
+fn with_operation_number(number: usize, error: &Error) -> Error {
+    let numbered = Error::new(
         error.kind(),
         format!("`ops[{number}]`: {}; nothing was changed", error.message()),
     );
-    let told = match error.details() {
-        Some(details) => told.with_details(details.clone()),
-        None => told,
+    let numbered = match error.details() {
+        Some(details) => numbered.with_details(details.clone()),
+        None => numbered,
     };
     match error.hint() {
-        Some(hint) => told.with_hint(hint),
-        None => told,
+        Some(hint) => numbered.with_hint(hint),
+        None => numbered,
     }
 }
 
@@ -115,35 +115,35 @@ fn run(
         Some(Value::String(action)) => action,
         _ => {
             return Err(Error::validation(format!(
-                "`action` is missing: it is {ACTIONS}"
+                "`action` is missing: expected {ACTIONS}"
             )));
         }
     };
-    for key in NAMES {
+    for key in BLOCK_ARGUMENTS {
         if let Some(Value::String(name)) = operation.get_mut(key)
             && let Some(number) = name.strip_prefix('$')
         {
-            *name = told_by(earlier, number).ok_or_else(|| {
+            *name = returned_block(earlier, number).ok_or_else(|| {
                 Error::validation(format!(
-                    "`{key}` is `{name}`, and no operation before this one told such a block"
+                    "invalid `{key}` `{name}`: no earlier operation returned this block"
                 ))
             })?;
         }
     }
     let mut result = match action.as_str() {
-        "insert" => told(parsed::<Insert>(operation)?.within(session)?)?,
-        "append" => told(parsed::<Append>(operation)?.within(session)?)?,
-        "prepend" => told(parsed::<Prepend>(operation)?.within(session)?)?,
-        "update" => told(parsed::<Update>(operation)?.within(session)?)?,
-        "edit" => told(parsed::<EditBlock>(operation)?.within(session)?)?,
-        "move" => told(parsed::<Move>(operation)?.within(session)?)?,
-        "remove" => told(removed(session, &parsed::<Remove>(operation)?)?)?,
-        "identify" => told(parsed::<Identify>(operation)?.within(session)?)?,
-        "transfer_references" => told(parsed::<TransferReferences>(operation)?.within(session)?)?,
-        "set_attributes" => told(parsed::<SetAttributes>(operation)?.within(session)?)?,
+        "insert" => to_map(parse::<Insert>(operation)?.run_in(session)?)?,
+        "append" => to_map(parse::<Append>(operation)?.run_in(session)?)?,
+        "prepend" => to_map(parse::<Prepend>(operation)?.run_in(session)?)?,
+        "update" => to_map(parse::<Update>(operation)?.run_in(session)?)?,
+        "edit" => to_map(parse::<EditBlock>(operation)?.run_in(session)?)?,
+        "move" => to_map(parse::<Move>(operation)?.run_in(session)?)?,
+        "remove" => to_map(remove_block(session, &parse::<Remove>(operation)?)?)?,
+        "identify" => to_map(parse::<Identify>(operation)?.run_in(session)?)?,
+        "transfer_references" => to_map(parse::<TransferReferences>(operation)?.run_in(session)?)?,
+        "set_attributes" => to_map(parse::<SetAttributes>(operation)?.run_in(session)?)?,
         _ => {
             return Err(Error::validation(format!(
-                "`{action}` is no action of a batch: use {ACTIONS}"
+                "`{action}` is not a batch action: use {ACTIONS}"
             )));
         }
     };
@@ -151,32 +151,32 @@ fn run(
     Ok(result)
 }
 
-/// Remove a block where this caller may remove: a batch as such only writes.
-fn removed(session: &mut Session<'_>, remove: &Remove) -> Result<crate::changing::Removed> {
-    let removed = remove.within(session)?;
+/// Removes a block. The effect of `batch` is only `write`, so delete access is checked here.
+fn remove_block(session: &mut Session<'_>, remove: &Remove) -> Result<RemovedBlock> {
+    let removed = remove.run_in(session)?;
     let path = &removed.path;
     if is_note(path) && session.vault.access(path) < Tier::Delete {
         return Err(Error::new(
             Code::PermissionDenied,
             format!("this caller may not remove anything in `{path}`"),
         )
-        .with_hint(Tier::Delete.granting(notebook_of(path))));
+        .with_hint(Tier::Delete.grant_hint(notebook_of(path))));
     }
     Ok(removed)
 }
 
-/// The block that an earlier operation told.
-fn told_by(earlier: &[Map<String, Value>], number: &str) -> Option<String> {
+/// The block returned by an earlier operation.
+fn returned_block(earlier: &[Map<String, Value>], number: &str) -> Option<String> {
     let result = earlier.get(number.parse::<usize>().ok()?)?;
     result.get("block")?.as_str().map(str::to_owned)
 }
 
-fn parsed<A: DeserializeOwned>(operation: Map<String, Value>) -> Result<A> {
+fn parse<A: DeserializeOwned>(operation: Map<String, Value>) -> Result<A> {
     serde_json::from_value(Value::Object(operation))
         .map_err(|error| Error::validation(error.to_string()))
 }
 
-fn told(output: impl Serialize) -> Result<Map<String, Value>> {
+fn to_map(output: impl Serialize) -> Result<Map<String, Value>> {
     match serde_json::to_value(output) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Ok(Map::new()),

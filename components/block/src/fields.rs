@@ -1,41 +1,41 @@
-//! Fields in text, as Dataview reads them: `key:: value` alone on a line, `[key:: value]` and `(key:: value)` within one.
-//! Everything here works on the text of one block.
+//! Inline fields in Dataview syntax: `key:: value` alone on a line, `[key:: value]` and `(key:: value)` inside a line.
+//! All functions take the text of one block.
 
 use std::ops::Range;
 
 use notehost_sdk::prelude::*;
 
-/// Longer values are none, so that brackets that are never closed do not cost the whole line each.
-const LONGEST_VALUE: usize = 4096;
+/// Maximum length of an inline value. Bounds the search for the closing bracket, so that unclosed brackets stay cheap.
+const MAX_VALUE_BYTES: usize = 4096;
 
-/// How a field is written.
+/// The notation of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// The whole line.
+    /// `key:: value` on its own line.
     Line,
     /// In brackets or parentheses.
     Inline,
 }
 
-/// A field of a text.
+/// A field in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) key: String,
     pub(crate) value: String,
     form: Form,
-    /// All of it, with brackets; of a line, without what stands before the key.
+    /// The whole field with its brackets; for a line field, from the key on.
     range: Range<usize>,
     value_range: Range<usize>,
 }
 
-/// The fields of a text, which is what stands behind an item's marker and before an id.
+/// The fields of a text, which excludes the item marker and the id.
 pub(crate) fn fields(text: &str) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let content = line.trim_end();
         match line_field(content) {
-            Some(field) => fields.push(shifted(field, start)),
+            Some(field) => fields.push(shift(field, start)),
             None => inline_fields(content, start, &mut fields),
         }
         start += line.len();
@@ -43,7 +43,7 @@ pub(crate) fn fields(text: &str) -> Vec<Field> {
     fields
 }
 
-fn shifted(field: Field, by: usize) -> Field {
+fn shift(field: Field, by: usize) -> Field {
     Field {
         range: field.range.start + by..field.range.end + by,
         value_range: field.value_range.start + by..field.value_range.end + by,
@@ -51,7 +51,7 @@ fn shifted(field: Field, by: usize) -> Field {
     }
 }
 
-/// The field that a line is.
+/// The line as a field, if it is one.
 fn line_field(line: &str) -> Option<Field> {
     let (before, after) = line.split_once("::")?;
     let key = before.trim();
@@ -79,7 +79,7 @@ fn inline_fields(line: &str, offset: usize, fields: &mut Vec<Field>) {
             b'[' | b'(' => match inline_field(line, at) {
                 Some(field) => {
                     at = field.range.end;
-                    fields.push(shifted(field, offset));
+                    fields.push(shift(field, offset));
                 }
                 None => at += 1,
             },
@@ -88,7 +88,7 @@ fn inline_fields(line: &str, offset: usize, fields: &mut Vec<Field>) {
     }
 }
 
-/// Where a span of code ends, or the next byte where it does not.
+/// The end of a code span, or the position after the backticks if it is not closed.
 fn after_code(line: &str, at: usize) -> usize {
     let ticks = line[at..].bytes().take_while(|byte| *byte == b'`').count();
     let mark = &line[at..at + ticks];
@@ -104,7 +104,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
         b'[' => (b'[', b']'),
         _ => (b'(', b')'),
     };
-    // A key is short, so that looking for one in every bracket stays cheap.
+    // Keys are short; the limit keeps the search in every bracket cheap.
     let limit = line.floor_char_boundary((open + 1 + 128).min(line.len()));
     let mark = open + 1 + line[open + 1..limit].find("::")?;
     let key = line[open + 1..mark].trim();
@@ -112,7 +112,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
         return None;
     }
     let mut depth = 1;
-    let end = bytes.len().min(mark + 2 + LONGEST_VALUE);
+    let end = bytes.len().min(mark + 2 + MAX_VALUE_BYTES);
     let close = (mark + 2..end).find(|at| {
         match bytes[*at] {
             byte if byte == opening => depth += 1,
@@ -133,7 +133,7 @@ fn inline_field(line: &str, open: usize) -> Option<Field> {
     })
 }
 
-/// Letters, digits, spaces and a few signs, not too long.
+/// Whether this is a valid key: letters, digits, spaces and some punctuation, up to 120 bytes.
 fn is_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= 120
@@ -143,30 +143,32 @@ fn is_key(key: &str) -> bool {
             .all(|letter| letter.is_alphanumeric() || " -_/*.".contains(letter))
 }
 
-/// The text with a field set: in its place if it is there, else at the end.
+/// Sets a field: in place if it exists, otherwise at the end.
 pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     let (key, value) = (key.trim(), value.trim());
     if !is_key(key) {
         return Err(Error::validation(format!(
-            "`{key}` cannot be the key of a field: use letters, digits, spaces, `-` and `_`"
+            "invalid field key `{key}`: use letters, digits, spaces, `-` and `_`"
         )));
     }
     if value.contains(['\n', '\r']) {
         return Err(Error::validation(format!(
-            "the value of `{key}` has several lines, and a field has one"
+            "the value of `{key}` has several lines; a field value is a single line"
         )));
     }
-    let known = fields(text)
+    let existing = fields(text)
         .into_iter()
         .find(|field| is_same(&field.key, key));
-    let is_line = known.as_ref().is_some_and(|field| field.form == Form::Line);
+    let is_line = existing
+        .as_ref()
+        .is_some_and(|field| field.form == Form::Line);
     if !is_line && !is_balanced(value) {
         return Err(Error::validation(format!(
-            "the value of `{key}` has brackets that are not closed: `{value}`"
+            "the value of `{key}` has unbalanced brackets: `{value}`"
         )));
     }
     let mut changed = text.to_owned();
-    match known {
+    match existing {
         Some(field) => {
             let is_close = changed[..field.value_range.start].ends_with(':') && !value.is_empty();
             let spaced = match is_close && field.value.is_empty() {
@@ -185,19 +187,19 @@ pub(crate) fn set(text: &str, key: &str, value: &str) -> Result<String> {
     Ok(changed)
 }
 
-/// The text without a field.
-pub(crate) fn take(text: &str, key: &str) -> Result<String> {
-    let known = fields(text)
+/// Removes a field.
+pub(crate) fn remove(text: &str, key: &str) -> Result<String> {
+    let existing = fields(text)
         .into_iter()
         .find(|field| is_same(&field.key, key.trim()));
-    let Some(field) = known else {
+    let Some(field) = existing else {
         return Err(Error::not_found(format!(
-            "the block has no field `{key}`: `attributes` tells which it has"
+            "the block has no field `{key}`: `attributes` lists its fields"
         )));
     };
     let mut range = field.range;
     if field.form == Form::Line {
-        // The line goes with it.
+        // Remove the whole line.
         match text[range.end..].find('\n') {
             Some(end) => range.end += end + 1,
             None => range.start = text[..range.start].trim_end().len(),
@@ -235,13 +237,13 @@ fn is_balanced(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(String, String)> {
+    fn parsed(text: &str) -> Vec<(String, String)> {
         let fields = fields(text).into_iter();
         fields.map(|field| (field.key, field.value)).collect()
     }
 
     #[test]
-    fn fields_are_found_in_every_form() {
+    fn fields_parses_every_notation() {
         let text = "due:: 2024-05-01\nread [rating:: 5] (with:: [[Ana]]) `[no:: x]` [link](u) a::b::c\nstd::fmt [x]::y\n漢字:: 語";
         let expected = [
             ("due", "2024-05-01"),
@@ -254,12 +256,12 @@ mod tests {
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
             .collect();
-        assert_eq!(told(text), expected);
-        assert_eq!(told("a [b c:::d] [::] [x:: y"), []);
+        assert_eq!(parsed(text), expected);
+        assert_eq!(parsed("a [b c:::d] [::] [x:: y"), []);
     }
 
     #[test]
-    fn a_field_is_set_where_it_is() {
+    fn set_replaces_an_existing_field() {
         assert_eq!(set("a [k:: 1] b", "K", "2").unwrap(), "a [k:: 2] b");
         assert_eq!(set("k::\nb", "k", "2").unwrap(), "k:: 2\nb");
         assert_eq!(set("a", "new key", "[[x]]").unwrap(), "a [new key:: [[x]]]");
@@ -269,10 +271,10 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_taken_with_its_space_or_line() {
-        assert_eq!(take("a [k:: 1] b", "k").unwrap(), "a b");
-        assert_eq!(take("a\nk:: 1\nb", "k").unwrap(), "a\nb");
-        assert_eq!(take("a\nk:: 1", "k").unwrap(), "a");
-        assert_eq!(take("a", "k").unwrap_err().code(), "not_found");
+    fn remove_deletes_the_field_with_its_space_or_line() {
+        assert_eq!(remove("a [k:: 1] b", "k").unwrap(), "a b");
+        assert_eq!(remove("a\nk:: 1\nb", "k").unwrap(), "a\nb");
+        assert_eq!(remove("a\nk:: 1", "k").unwrap(), "a");
+        assert_eq!(remove("a", "k").unwrap_err().code(), "not_found");
     }
 }

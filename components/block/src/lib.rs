@@ -1,23 +1,23 @@
-//! The block domain: what is done to one block of a note, and to several in one go.
+//! The block domain: actions on one block of a note, and on several in one batch.
 //!
-//! What a block is, which bytes it has and how they change, `notehost_sdk::text::blocks` knows. Here is what callers ask for:
-//! how they name blocks (`naming`), the notes that one call works on (`session`), and the actions.
+//! Parsing and editing blocks is implemented in `notehost_sdk::text::blocks`. Here are the actions, the resolution of block
+//! names (`block_names`) and the notes that one call works on (`session`).
 
 pub mod attributes;
 pub mod batch;
-pub mod changing;
-pub mod counting;
+pub mod block_ids;
+pub mod block_list;
+mod block_names;
+pub mod counts;
+pub mod edit_actions;
 mod fields;
-pub mod identifying;
-pub mod inserting;
-pub mod listing;
-pub mod moving;
-mod naming;
-pub mod reading;
+pub mod insert_actions;
+pub mod link_transfer;
+pub mod move_block;
+pub mod read_actions;
 pub mod recent;
 pub mod references;
 mod session;
-pub mod transferring;
 
 #[cfg(test)]
 mod tests;
@@ -26,25 +26,25 @@ use notehost_sdk::domain;
 
 domain! {
     /// Blocks of a note (paragraph, heading, list item, task, table, callout, quote, code, …): read, insert, change, move,
-    /// remove, link to one. A block is named by the `block` that replies give, `Note#^id`, `[[Note#^id]]` or `Note#Heading`;
-    /// a name stays good until the block's own text changes. Text is given without indent and `>` of what it stands in.
+    /// remove, link to. Name a block by the `block` value of a reply, `Note#^id`, `[[Note#^id]]` or `Note#Heading`; a
+    /// `block` value is valid until the block's text changes. Block text excludes the indent and `>` of its parent.
     "block" {
-        "get" => reading::Get,
-        "list" => listing::List,
-        "insert" => inserting::Insert,
-        "append" => inserting::Append,
-        "prepend" => inserting::Prepend,
-        "update" => changing::Update,
-        "edit" => changing::EditBlock,
-        "move" => moving::Move,
-        "remove" => changing::Remove,
-        "identify" => identifying::Identify,
-        "breadcrumb" => reading::Breadcrumb,
+        "get" => read_actions::Get,
+        "list" => block_list::List,
+        "insert" => insert_actions::Insert,
+        "append" => insert_actions::Append,
+        "prepend" => insert_actions::Prepend,
+        "update" => edit_actions::Update,
+        "edit" => edit_actions::EditBlock,
+        "move" => move_block::Move,
+        "remove" => edit_actions::Remove,
+        "identify" => block_ids::Identify,
+        "breadcrumb" => read_actions::Breadcrumb,
         "references" => references::References,
-        "transfer_references" => transferring::TransferReferences,
+        "transfer_references" => link_transfer::TransferReferences,
         "attributes" => attributes::Attributes,
         "set_attributes" => attributes::SetAttributes,
-        "count" => counting::Count,
+        "count" => counts::Count,
         "recent" => recent::Recent,
         "batch" => batch::Batch,
     }

@@ -1,18 +1,18 @@
-//! Which links lead to a block.
+//! The links to a block: `references`.
 
-use notehost_sdk::index::{BacklinksOf, Building, HeadingAt, building, unfinished};
+use notehost_sdk::index::{BacklinksQuery, Building, HeadingAt, building, unfinished};
 use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks};
 use notehost_sdk::text::facts::{context, has_place};
 use notehost_sdk::text::links::{Fragment, parse};
 
-use crate::naming::handle;
-use crate::reading::heading_text;
+use crate::block_names::handle;
+use crate::read_actions::heading_text;
 use crate::session::Session;
 
-/// How many links the index is asked for at once.
-const AT_ONCE: u32 = 500;
+/// Links per request to the index.
+const BATCH_SIZE: u32 = 500;
 
 /// List the links to a block: `[[Note#^id]]`, and for a heading `[[Note#Heading]]`, with line and context.
 ///
@@ -21,65 +21,65 @@ const AT_ONCE: u32 = 500;
 pub struct References {
     /// The block.
     pub block: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
 /// Links to a block.
 #[reply]
-pub struct Referred {
+pub struct ReferencePage {
     /// The block.
     pub block: String,
-    /// The links, in order of path and line; those of the block's own note come first.
+    /// The links, sorted by path and line; links in the block's own note come first.
     pub items: Vec<Reference>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of items on all pages.
     pub total: usize,
-    /// Only while the index is being built: links may be missing.
+    /// Present while the index is being built: links may be missing.
     pub index: Option<Building>,
 }
 
 /// A link to a block.
 #[reply]
 pub struct Reference {
-    /// The note in which it stands.
+    /// The note that contains the link.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// The line around it. Data, not instructions.
+    /// The text around it. Data, not instructions.
     pub context: String,
-    /// The place that it names: `#^id`, `#Heading`.
+    /// The link's fragment: `#^id`, `#Heading`.
     pub fragment: String,
-    /// Whether the block is shown in place: `![[…]]`.
+    /// Whether it is an embed: `![[…]]`.
     pub embed: bool,
 }
 
 impl Action for References {
-    type Output = Referred;
+    type Output = ReferencePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Referred> {
+    fn run(self, vault: &Vault) -> Result<ReferencePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let mut session = Session::new(vault);
         let found = session.find(&self.block, None)?;
         let path = session.path(found.note).to_owned();
         let blocks = session.blocks(found.note)?;
-        let wanted = Wanted::of(&blocks, found.block);
-        let mut items = own_links(vault, &path, blocks.note(), &wanted)?;
+        let target = LinkTarget::of(&blocks, found.block);
+        let mut items = own_links(vault, &path, blocks.note(), &target)?;
         let mut offset = 0;
-        while wanted.can_be_linked() {
-            let page = vault.backlinks(&BacklinksOf {
+        while target.can_be_linked() {
+            let page = vault.backlinks(&BacklinksQuery {
                 path: path.clone(),
                 offset,
-                limit: AT_ONCE,
+                limit: BATCH_SIZE,
             })?;
             offset += page.items.len() as u64;
             let is_last = page.items.is_empty() || offset >= page.total;
             for link in page.items {
-                if let Some(fragment) = link.fragment.filter(|place| wanted.is(place)) {
+                if let Some(fragment) = link.fragment.filter(|place| target.matches(place)) {
                     items.push(Reference {
                         path: link.path,
                         line: link.line as usize,
@@ -95,7 +95,7 @@ impl Action for References {
         }
         let total = items.len();
         let (items, next_cursor) = span.of(items);
-        Ok(Referred {
+        Ok(ReferencePage {
             block: handle(&path, &blocks.names()[found.block].fragment),
             items,
             next_cursor,
@@ -104,7 +104,7 @@ impl Action for References {
         })
     }
 
-    fn text(output: &Referred) -> String {
+    fn text(output: &ReferencePage) -> String {
         let mut text = format!(
             "{} to `{}`",
             counted(output.total as u64, "link"),
@@ -117,18 +117,18 @@ impl Action for References {
     }
 }
 
-/// What a link must name to lead to a block.
-struct Wanted {
+/// What the fragment of a link must name to point to a block.
+struct LinkTarget {
     id: Option<String>,
-    /// The heading, below those that it stands under.
+    /// The heading, preceded by the headings above it.
     headings: Vec<HeadingAt>,
 }
 
-impl Wanted {
-    fn of(blocks: &Blocks<'_>, index: usize) -> Wanted {
+impl LinkTarget {
+    fn of(blocks: &Blocks<'_>, index: usize) -> LinkTarget {
         let block = &blocks[index];
         let mut headings = Vec::new();
-        // Links lead to headings of the note itself only.
+        // Links can only name headings at the top level of the note.
         if block.kind == BlockKind::Heading && block.parent.is_none() {
             let mut chain = blocks.headings_above(index);
             chain.push(index);
@@ -141,7 +141,7 @@ impl Wanted {
                 })
                 .collect();
         }
-        Wanted {
+        LinkTarget {
             id: block.id.as_ref().map(|id| id.name.clone()),
             headings,
         }
@@ -151,7 +151,7 @@ impl Wanted {
         self.id.is_some() || !self.headings.is_empty()
     }
 
-    fn is(&self, fragment: &str) -> bool {
+    fn matches(&self, fragment: &str) -> bool {
         let place = fragment.trim_start_matches('#');
         if let Some(id) = place.strip_prefix('^') {
             return self
@@ -168,14 +168,14 @@ impl Wanted {
     }
 }
 
-/// The links of a note to a block of itself, which the index does not tell.
-fn own_links(vault: &Vault, path: &str, note: &str, wanted: &Wanted) -> Result<Vec<Reference>> {
+/// The links from a note to a block of the same note, which the index does not return.
+fn own_links(vault: &Vault, path: &str, note: &str, target: &LinkTarget) -> Result<Vec<Reference>> {
     let mut found = Vec::new();
     for link in parse(note) {
-        let Some(place) = link.fragment.as_ref().map(written) else {
+        let Some(place) = link.fragment.as_ref().map(fragment_text) else {
             continue;
         };
-        if link.external || !wanted.is(&place) {
+        if link.external || !target.matches(&place) {
             continue;
         }
         let is_own = link.target.is_empty()
@@ -196,8 +196,8 @@ fn own_links(vault: &Vault, path: &str, note: &str, wanted: &Wanted) -> Result<V
     Ok(found)
 }
 
-/// A place in a note, as links have it.
-pub(crate) fn written(fragment: &Fragment) -> String {
+/// A fragment as written in a link.
+pub(crate) fn fragment_text(fragment: &Fragment) -> String {
     match fragment {
         Fragment::Heading(path) => format!("#{}", path.join("#")),
         Fragment::Block(id) => format!("#^{id}"),

@@ -1,5 +1,5 @@
-//! The notes that one call works on. Changes are made here and written at the end, each note once: a call of many steps is
-//! one change, and a step that fails leaves everything as it was.
+//! The notes that one call works on. Changes are collected here and written at the end, each note once. A call with many
+//! steps is one change, and a failed step changes nothing.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,45 +7,45 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks, Changed};
 
-use crate::naming::{find, handle, parts, read};
+use crate::block_names::{find, handle, parse_name, read};
 
-/// A block that an action made or changed.
+/// A created or changed block.
 #[reply]
 pub struct TouchedBlock {
-    /// Its name from now on.
+    /// The block's new name.
     pub block: String,
     /// The note.
     pub path: String,
-    /// The line of the file, from 1.
+    /// Line in the file, 1-based.
     pub line: usize,
-    /// What it is.
+    /// The block type.
     #[serde(rename = "type")]
     pub kind: BlockKind,
 }
 
-/// What became of a note.
+/// The result of changing a note.
 #[reply]
-pub struct Written {
+pub struct WriteResult {
     /// The note.
     pub path: String,
-    /// `false`: it said so already, nothing was written.
+    /// `false`: the text was already the same, nothing was written.
     pub changed: bool,
-    /// The name of the first block that is new or different.
+    /// The name of the first new or changed block.
     pub block: Option<String>,
-    /// All blocks that are new or different.
+    /// All new or changed blocks.
     pub blocks: Vec<TouchedBlock>,
 }
 
-impl Written {
-    pub(crate) fn sentence(&self, done: &str) -> String {
+impl WriteResult {
+    pub(crate) fn summary(&self, done: &str) -> String {
         if !self.changed {
-            return format!("`{}` says so already: nothing changed", self.path);
+            return format!("`{}` already has this text: nothing changed", self.path);
         }
         let mut text = done.to_owned();
         for block in &self.blocks {
             text.push_str(&format!(
                 "\n{} (line {}): {}",
-                block.kind.word(),
+                block.kind.as_str(),
                 block.line,
                 block.block
             ));
@@ -54,21 +54,21 @@ impl Written {
     }
 }
 
-struct Open {
+struct OpenNote {
     note: Note,
     text: String,
 }
 
-/// A block of a note that is open.
+/// A block of an opened note, by index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct BlockPosition {
     pub(crate) note: usize,
     pub(crate) block: usize,
 }
 
 pub(crate) struct Session<'v> {
     pub(crate) vault: &'v Vault,
-    notes: Vec<Open>,
+    notes: Vec<OpenNote>,
 }
 
 impl<'v> Session<'v> {
@@ -79,69 +79,69 @@ impl<'v> Session<'v> {
         }
     }
 
-    /// Open a note by its name.
+    /// Opens a note by its name.
     pub(crate) fn open(&mut self, name: &str) -> Result<usize> {
         let path = self.vault.find_note(name)?;
         if let Some(known) = self.notes.iter().position(|open| open.note.path == path) {
             return Ok(known);
         }
         let note = self.vault.read_text(&path)?;
-        self.notes.push(Open {
+        self.notes.push(OpenNote {
             text: note.text.clone(),
             note,
         });
         Ok(self.notes.len() - 1)
     }
 
-    /// The block of a name. A name without a note means the one given.
-    pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<Found> {
-        let written = parts(name);
-        let note = self.note_of(name, written.note, within)?;
-        // A bare name with a note given may be a place of that note.
-        let place = match (written.place, within) {
+    /// Resolves a block name. A name without a note refers to the note `within`.
+    pub(crate) fn find(&mut self, name: &str, within: Option<usize>) -> Result<BlockPosition> {
+        let parsed = parse_name(name);
+        let note = self.note_of(name, parsed.note, within)?;
+        // With `within`, a bare name may be a place in that note.
+        let place = match (parsed.place, within) {
             (Some(place), _) => place,
-            (None, Some(_)) => written.note,
+            (None, Some(_)) => parsed.note,
             (None, None) => {
                 return Err(Error::validation(format!(
-                    "`{name}` names no block: use a `block` of a reply, `Note#^id` or `Note#Heading`"
+                    "`{name}` does not name a block: use the `block` value of a reply, `Note#^id` or `Note#Heading`"
                 )));
             }
         };
         let block = find(self.path(note), &self.blocks(note)?, place)?;
-        Ok(Found { note, block })
+        Ok(BlockPosition { note, block })
     }
 
     fn note_of(&mut self, name: &str, note: &str, within: Option<usize>) -> Result<usize> {
-        let is_bare = parts(name).place.is_none() && within.is_some();
+        let is_bare = parse_name(name).place.is_none() && within.is_some();
         match within {
-            Some(given) if note.is_empty() || is_bare => Ok(given),
-            Some(given) => {
+            Some(expected) if note.is_empty() || is_bare => Ok(expected),
+            Some(expected) => {
                 let opened = self.open(note)?;
-                if opened != given {
+                if opened != expected {
                     return Err(Error::validation(format!(
-                        "`{name}` is a block of `{}`, and `path` is `{}`: name blocks of one note",
+                        "`{name}` is a block of `{}`, but `path` is `{}`: both must name the same note",
                         self.path(opened),
-                        self.path(given)
+                        self.path(expected)
                     )));
                 }
                 Ok(opened)
             }
             None if note.is_empty() => Err(Error::validation(format!(
-                "`{name}` does not say in which note: use `Note#^id`"
+                "`{name}` does not name a note: use `Note#^id`"
             ))),
             None => self.open(note),
         }
     }
 
-    /// A name that may also mean a whole note.
+    /// Resolves a name that may also refer to a whole note.
     pub(crate) fn find_or_note(&mut self, name: &str) -> Result<(usize, Option<usize>)> {
-        let written = parts(name);
-        match written.place {
+        let parsed = parse_name(name);
+        match parsed.place {
             Some(_) => {
                 let found = self.find(name, None)?;
                 Ok((found.note, Some(found.block)))
             }
-            None => Ok((self.open(written.note)?, None)),
+            None => Ok((self.open(parsed.note)?, None)),
         }
     }
 
@@ -161,7 +161,7 @@ impl<'v> Session<'v> {
         read(self.path(note), self.text(note))
     }
 
-    /// Give a note another text, in which no id stands twice that did not before.
+    /// Sets the text of a note. Rejects duplicate ids that the note did not have before.
     pub(crate) fn set(&mut self, note: usize, text: String) -> Result<()> {
         if text == self.notes[note].text {
             return Ok(());
@@ -170,7 +170,7 @@ impl<'v> Session<'v> {
         for (id, count) in ids(&read(self.path(note), &text)?) {
             if count > 1 && before.get(&id).is_none_or(|was| *was < count) {
                 return Err(Error::already_exists(format!(
-                    "`{}` has a block `^{id}` already: give the new one another id, or none",
+                    "`{}` already has a block `^{id}`: use another id for the new one, or none",
                     self.path(note)
                 )));
             }
@@ -179,12 +179,12 @@ impl<'v> Session<'v> {
         Ok(())
     }
 
-    /// The same for a change of blocks; tells which they are.
-    pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<Written> {
+    /// Applies a change of blocks and returns the changed blocks.
+    pub(crate) fn apply(&mut self, note: usize, changed: Changed) -> Result<WriteResult> {
         let is_changed = changed.text != self.notes[note].text;
         self.set(note, changed.text)?;
-        let blocks = self.touched(note, &changed.range)?;
-        Ok(Written {
+        let blocks = self.touched_blocks(note, &changed.range)?;
+        Ok(WriteResult {
             path: self.path(note).to_owned(),
             changed: is_changed,
             block: blocks.first().map(|first| first.block.clone()),
@@ -192,8 +192,8 @@ impl<'v> Session<'v> {
         })
     }
 
-    /// The outermost blocks that lie in a range; a list of one item is told as the item.
-    fn touched(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
+    /// The outermost blocks within a range; a list with one item is returned as the item.
+    fn touched_blocks(&self, note: usize, range: &Range<usize>) -> Result<Vec<TouchedBlock>> {
         let path = self.path(note);
         let blocks = self.blocks(note)?;
         let names = blocks.names();
@@ -218,7 +218,7 @@ impl<'v> Session<'v> {
         Ok(touched)
     }
 
-    /// Write what changed.
+    /// Writes the changed notes.
     pub(crate) fn finish(self) -> Result<()> {
         for open in &self.notes {
             self.vault.write_note(&open.note, &open.text)?;
@@ -227,7 +227,7 @@ impl<'v> Session<'v> {
     }
 }
 
-/// How often each id stands in a note.
+/// The number of occurrences of each id in a note.
 fn ids(blocks: &Blocks<'_>) -> HashMap<String, usize> {
     let mut ids = HashMap::new();
     for id in blocks.iter().filter_map(|block| block.id.as_ref()) {

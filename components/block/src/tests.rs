@@ -1,11 +1,11 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called as the host calls it: by name, with JSON.
 
 mod attributes;
-mod changing;
-mod looking;
+mod batch;
+mod edit_actions;
 mod properties;
+mod read_actions;
 mod references;
-mod several;
 
 use notehost_sdk::serde_json::json;
 use notehost_sdk::{MemoryVault, Tier, Vault};
@@ -14,14 +14,14 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A note of many kinds of blocks.
+/// A note with many types of blocks.
 const PLAN: &str = "---\ntitle: Plan\n---\n# Plan\n\nIntro text here.\n\n## Tasks\n\n- [ ] buy milk\n- [x] call Ana ^ana\n  - ask about tea\n- plain\n\n> [!tip]+ Hint\n> inner text\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n## Last\n\n```rust\nfn main() {}\n```\n";
 
 fn vault() -> MemoryVault {
     Vault::in_memory().with("Work/Plan.md", PLAN)
 }
 
-/// The name of the first block of a note that begins so.
+/// The name of the first block of a note that starts with this text.
 #[track_caller]
 fn named(vault: &MemoryVault, path: &str, begins: &str) -> String {
     let listed = ok(vault, "list", json!({ "path": path, "limit": 500 }));

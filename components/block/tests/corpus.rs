@@ -1,5 +1,5 @@
-//! Every note of a folder, read by its blocks: `NOTEHOST_CORPUS` names the folder, otherwise it is `tests/notes` beside this
-//! file. Whatever people write, blocks cover the note, names are unique, and writing back what was read changes nothing.
+//! Corpus test: every note of a folder is parsed into blocks. `NOTEHOST_CORPUS` names the folder, default `tests/notes`
+//! next to this file. Blocks cover the note, names are unique, and writing back the text that was read changes nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use notehost_sdk::text::blocks::{Blocks, blocks, replace};
 use std::collections::HashSet;
 
 #[test]
-fn every_note_is_covered_by_its_blocks() {
+fn blocks_cover_every_corpus_note() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/notes");
     let folder = std::env::var_os("NOTEHOST_CORPUS").map_or(own, PathBuf::from);
     let mut notes = Vec::new();
@@ -28,7 +28,7 @@ fn every_note_is_covered_by_its_blocks() {
         read_notes += 1;
         found += read.len();
     }
-    eprintln!("{read_notes} notes, {found} blocks, {skipped} that are no text or too large");
+    eprintln!("{read_notes} notes, {found} blocks, {skipped} skipped (not text or too large)");
 }
 
 fn collect(folder: &Path, notes: &mut Vec<PathBuf>) {
@@ -81,7 +81,7 @@ fn check(read: &Blocks<'_>, path: &str) {
             read[at].line
         );
     }
-    // Looking at all of a long note for each of its blocks would take quadratic time; some stand for the others.
+    // Checking every block of a long note would take quadratic time, so only a sample is checked.
     let step = read.len().div_ceil(60).max(1);
     for at in (0..read.len()).step_by(read.len().div_ceil(3).max(1)) {
         assert_eq!(
@@ -106,5 +106,5 @@ fn blank(gap: &str, path: &str) {
         .trim_start_matches('\u{feff}')
         .bytes()
         .all(|byte| b" \t\r\n".contains(&byte));
-    assert!(is_blank, "{path}: between blocks stands {gap:?}");
+    assert!(is_blank, "{path}: unexpected text between blocks: {gap:?}");
 }

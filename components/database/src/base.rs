@@ -1,5 +1,5 @@
-//! What a `.base` file says: filters, formulas, properties, summaries and views. Read from YAML here; changing the YAML is
-//! in `layout`.
+//! The model of a `.base` file: filters, formulas, properties, summaries and views. It is parsed from YAML here;
+//! editing the YAML is in `yaml_edit`.
 
 use crate::column::Column;
 use crate::expression::{self, Expression, Formulas};
@@ -9,30 +9,30 @@ use notehost_sdk::text::{TextError, frontmatter};
 use notehost_sdk::{Code, Error, Result, fold_name};
 use std::collections::BTreeSet;
 
-/// How many views a database may have.
-const MOST_VIEWS: usize = 200;
+/// Maximum number of views of a database.
+const MAX_VIEWS: usize = 200;
 
-/// A database as it is written.
+/// A parsed `.base` file.
 #[derive(Default)]
 pub(crate) struct Base {
-    /// All that the YAML says, also what nobody here knows.
+    /// The whole YAML mapping, including unknown keys.
     pub(crate) all: Map<String, Value>,
     pub(crate) filters: Option<Filter>,
     pub(crate) formulas: Formulas,
-    /// The texts of the formulas, in their order.
+    /// The source texts of the formulas, in file order.
     pub(crate) formula_texts: Vec<(String, String)>,
-    /// Formulas for summaries, in their order.
+    /// The custom summaries: name and formula, in file order.
     pub(crate) summaries: Vec<(String, String)>,
     pub(crate) views: Vec<View>,
 }
 
-/// One way to look at the rows.
+/// A view of the rows.
 #[derive(Default)]
 pub(crate) struct View {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) filters: Option<Filter>,
-    /// The columns; nothing where the view does not say.
+    /// The columns; `None` if the view has no `order`.
     pub(crate) order: Option<Vec<Column>>,
     pub(crate) sort: Vec<Sorting>,
     pub(crate) group: Option<Sorting>,
@@ -49,7 +49,7 @@ pub(crate) struct Sorting {
 }
 
 impl Base {
-    /// Reads YAML that begins on a line of a file.
+    /// Parses YAML that begins at `first_line` of the file `place`.
     pub(crate) fn read(yaml: &str, place: &str, first_line: usize) -> Result<Base> {
         let all = mapping(yaml, place, first_line)?;
         Base::of(all).map_err(|reason| Error::validation(format!("`{place}`: {reason}")))
@@ -75,7 +75,7 @@ impl Base {
             .collect();
         let views = match all.get("views") {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(views)) if views.len() <= MOST_VIEWS => {
+            Some(Value::Array(views)) if views.len() <= MAX_VIEWS => {
                 let views = views.iter().enumerate();
                 views
                     .map(|(index, view)| View::read(view, index))
@@ -83,7 +83,7 @@ impl Base {
             }
             Some(_) => {
                 return Err(format!(
-                    "`views` must be a list of at most {MOST_VIEWS} views"
+                    "`views` must be a list of at most {MAX_VIEWS} views"
                 ));
             }
         };
@@ -91,7 +91,7 @@ impl Base {
             && !other.is_object()
             && !other.is_null()
         {
-            return Err("`properties` must hold a setting for each property".to_owned());
+            return Err("`properties` must be a mapping of property names to settings".to_owned());
         }
         Ok(Base {
             filters,
@@ -103,7 +103,7 @@ impl Base {
         })
     }
 
-    /// The settings of a column, such as its name for readers.
+    /// A setting of a column, such as `displayName`.
     pub(crate) fn setting(&self, column: &Column, key: &str) -> Option<&str> {
         let properties = self.all.get("properties")?.as_object()?;
         let named = |name: &str| properties.get(name)?.get(key)?.as_str();
@@ -111,13 +111,13 @@ impl Base {
         named(&id).or_else(|| named(&format!("note.{id}")))
     }
 
-    /// The name that readers see.
+    /// The display name of a column.
     pub(crate) fn display_name(&self, column: &Column) -> String {
         self.setting(column, "displayName")
             .map_or_else(|| column.short_name().to_owned(), str::to_owned)
     }
 
-    /// The view of a name; without one, the first.
+    /// The view with this name, or the first view if no name is given.
     pub(crate) fn view(&self, name: Option<&str>) -> Result<Option<&View>> {
         let Some(name) = name else {
             return Ok(self.views.first());
@@ -138,12 +138,12 @@ impl Base {
             .map(|view| format!("`{}`", view.name))
             .collect();
         Err(Error::not_found(match names.is_empty() {
-            true => format!("no view `{name}`: the database has no views, leave `view` out"),
-            false => format!("no view `{name}`: there is {}", names.join(", ")),
+            true => format!("no view `{name}`: the database has no views, omit `view`"),
+            false => format!("no view `{name}`; known views: {}", names.join(", ")),
         }))
     }
 
-    /// Refuses a tree that uses formulas that are not there, cannot be read, or use each other in a circle.
+    /// Rejects an expression whose formulas are missing, invalid or cyclic.
     pub(crate) fn check(&self, tree: &Expression) -> Result<(), String> {
         let mut open = Vec::new();
         let mut done = BTreeSet::new();
@@ -160,15 +160,12 @@ impl Base {
         collect_formulas(tree, &mut used);
         for name in used {
             if open.contains(&name) {
-                let circle: Vec<String> = open
+                let cycle: Vec<String> = open
                     .iter()
                     .chain([&name])
                     .map(|name| format!("`{name}`"))
                     .collect();
-                return Err(format!(
-                    "formulas use each other in a circle: {}",
-                    circle.join(" → ")
-                ));
+                return Err(format!("cyclic formulas: {}", cycle.join(" → ")));
             }
             if done.contains(name) {
                 continue;
@@ -176,15 +173,15 @@ impl Base {
             match self.formulas.get(name) {
                 Some(Ok(inner)) => {
                     if open.len() > 30 {
-                        return Err("formulas use each other more than 30 deep".to_owned());
+                        return Err("formulas are nested more than 30 deep".to_owned());
                     }
                     open.push(name);
                     self.check_formulas(inner, open, done)?;
                     open.pop();
                     done.insert(name);
                 }
-                Some(Err(refusal)) => return Err(refusal.clone()),
-                None => return Err(format!("there is no formula `{name}`")),
+                Some(Err(error)) => return Err(error.clone()),
+                None => return Err(format!("no formula `{name}`")),
             }
         }
         Ok(())
@@ -206,7 +203,7 @@ impl Base {
         found
     }
 
-    /// Every column that the database names: in its views, its settings, its formulas.
+    /// Every column named in the views, settings and formulas of the database.
     pub(crate) fn named_columns(&self) -> Vec<Column> {
         let mut columns: Vec<Column> = Vec::new();
         let mut add = |column: Column| {
@@ -230,9 +227,9 @@ impl Base {
     }
 }
 
-/// The formulas that a tree uses itself.
+/// The formulas that an expression uses directly.
 fn collect_formulas<'b>(tree: &'b Expression, used: &mut Vec<&'b str>) {
-    // `each` hands out parts that live as long as the call only, so the walk is written out for what can hold others.
+    // `each` passes parts that live only as long as the call, so the traversal is written out here.
     match tree {
         Expression::Formula(name) => used.push(name),
         Expression::List(items)
@@ -264,7 +261,7 @@ impl View {
         let number = index + 1;
         let Some(map) = view.as_object() else {
             return Err(format!(
-                "view {number} must have keys such as `type` and `name`"
+                "view {number} must be a mapping with keys such as `type` and `name`"
             ));
         };
         let text = |key: &str| map.get(key).and_then(Value::as_str);
@@ -279,11 +276,11 @@ impl View {
             Some(Value::Array(columns)) => {
                 let columns = columns.iter().map(|column| match column.as_str() {
                     Some(column) => Column::named(column),
-                    None => Err("`order` must be a list of names".to_owned()),
+                    None => Err("`order` must be a list of column names".to_owned()),
                 });
                 Some(columns.collect::<Result<_, _>>().map_err(&within)?)
             }
-            Some(_) => return Err(within("`order` must be a list of names".to_owned())),
+            Some(_) => return Err(within("`order` must be a list of column names".to_owned())),
         };
         let sort = match map.get("sort") {
             Some(Value::Array(sorts)) => sorts
@@ -294,7 +291,7 @@ impl View {
             None | Some(Value::Null) => Vec::new(),
             Some(_) => {
                 return Err(within(
-                    "`sort` must be a list of `property` and `direction`".to_owned(),
+                    "`sort` must be a list of mappings with `property` and `direction`".to_owned(),
                 ));
             }
         };
@@ -349,8 +346,8 @@ impl Sorting {
         })
     }
 
-    /// `due` or `-due`, as callers write it.
-    pub(crate) fn asked(text: &str, base: &Base, argument: &str) -> Result<Sorting> {
+    /// Parses `due` or `-due` from a caller.
+    pub(crate) fn parse(text: &str, base: &Base, argument: &str) -> Result<Sorting> {
         let text = text.trim();
         let (is_descending, name) = match text.strip_prefix('-') {
             Some(name) => (true, name.trim()),
@@ -358,22 +355,22 @@ impl Sorting {
         };
         if name.is_empty() {
             return Err(Error::validation(format!(
-                "`{argument}` has an empty name: write a column, with `-` before it for the greatest first"
+                "`{argument}` has an empty column name: write `column`, or `-column` to sort descending"
             )));
         }
         Ok(Sorting {
-            column: Column::asked(name, base)?,
+            column: Column::resolve(name, base)?,
             is_descending,
         })
     }
 }
 
-/// What a key holds: names with texts.
+/// The names and expressions in the mapping at a key.
 fn texts(all: &Map<String, Value>, key: &str) -> Result<Vec<(String, String)>, String> {
     let map = match all.get(key) {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Object(map)) => map,
-        Some(_) => return Err(format!("`{key}` must hold an expression for each name")),
+        Some(_) => return Err(format!("`{key}` must be a mapping of names to expressions")),
     };
     map.iter()
         .map(|(name, text)| match text {
@@ -384,33 +381,36 @@ fn texts(all: &Map<String, Value>, key: &str) -> Result<Vec<(String, String)>, S
         .collect()
 }
 
-/// A YAML text as a mapping, with errors that tell the line of the file.
+/// Parses YAML as a mapping; errors name the line of the file.
 pub(crate) fn mapping(yaml: &str, place: &str, first_line: usize) -> Result<Map<String, Value>> {
     let marker = yaml
         .lines()
         .position(|line| matches!(line.trim_end(), "---" | "..."));
     if let Some(line) = marker {
         return Err(Error::validation(format!(
-            "`{place}`: line {} begins another YAML document, and a database is one",
+            "`{place}`: line {} starts a second YAML document, only one is allowed",
             first_line + line
         )));
     }
     let wrapped = format!("---\n{yaml}\n---\n");
     frontmatter::properties(&wrapped).map_err(|error| {
-        // The YAML begins on the second line of what was wrapped.
+        // The YAML begins on the second line of the wrapped text.
         let line_of = |line: usize| (line + first_line).saturating_sub(2).max(1);
         if let TextError::YamlTooComplex { limit, .. } = error {
             return Error::new(
                 Code::TooLarge,
-                format!("`{place}`: its YAML is too complex to be read: {limit}"),
+                format!("`{place}`: its YAML is too complex: {limit}"),
             );
         }
         Error::validation(match error {
             TextError::BrokenFrontmatter { line, message } => {
-                format!("`{place}`: line {} is no YAML: {message}", line_of(line))
+                format!(
+                    "`{place}`: invalid YAML on line {}: {message}",
+                    line_of(line)
+                )
             }
             TextError::NoProperties { line } => format!(
-                "`{place}`: line {} has no keys such as `filters` and `views`",
+                "`{place}`: expected a mapping with keys such as `filters` and `views` on line {}",
                 line_of(line)
             ),
             other => format!("`{place}`: {other}"),

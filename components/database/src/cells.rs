@@ -1,9 +1,9 @@
-//! Writing cells: properties of the notes that are rows. All of a call or nothing.
+//! The `set_cells` action: sets properties of the notes that are rows, all cells of a call or none.
 
 use crate::column::Column;
 use crate::columns::{known_column, type_of};
-use crate::expression::{Row, World};
-use crate::place::{self, Database, Form};
+use crate::expression::{Context, Row};
+use crate::open::{self, Database, Form};
 use crate::query::this;
 use crate::rows::{Problems, Selection, is_row, rows};
 use crate::types::{self, ColumnType};
@@ -14,30 +14,30 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{self, TextError, frontmatter};
 use std::collections::HashMap;
 
-/// How many cells one call may set.
-const MOST_CELLS: usize = 2000;
+/// Maximum number of cells per call.
+const MAX_CELLS: usize = 2000;
 
-/// Set cells of a database (properties of its notes), many in one commit. Types are checked.
+/// Set cells of a database (properties of its notes), many in one commit. Values are checked against column types.
 ///
 /// Example: `{"database": "Garden/Beds.base", "cells": [{"row": "Bed 1", "column": "crop", "value": "radishes"}]}`
 #[args]
 pub struct SetCells {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Objects `{"row": note, "column": name, "value": any}`, optional `if_match` (etag of the note); `null` empties.
+    /// Objects `{"row": note, "column": name, "value": any}`, optional `if_match` (etag of the note); `null` clears.
     pub cells: Vec<Map<String, Value>>,
 }
 
-/// What was set.
+/// The result of setting cells.
 #[reply]
 pub struct CellsSet {
     /// The database.
     pub database: String,
-    /// How many cells were given.
+    /// Number of cells in the call.
     pub cells: u64,
-    /// The notes that have other properties now.
+    /// The notes that changed.
     pub paths: Vec<String>,
-    /// Notes that the filters of the database do not let through any more.
+    /// Notes that no longer match the filters of the database.
     pub left: Vec<String>,
 }
 
@@ -51,15 +51,15 @@ impl Action for SetCells {
                 "`cells` is empty: give at least one `{\"row\", \"column\", \"value\"}`",
             ));
         }
-        if self.cells.len() > MOST_CELLS {
+        if self.cells.len() > MAX_CELLS {
             return Err(Error::too_large(format!(
-                "`cells` has {}, and may have {MOST_CELLS}: use several calls",
+                "`cells` has {} items, the maximum is {MAX_CELLS}: use several calls",
                 self.cells.len()
             )));
         }
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let mut writer = Writer::new(&world, &database)?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let mut checker = CellChecker::new(&context, &database)?;
         let mut notes: Vec<(Note, Map<String, Value>)> = Vec::new();
         let mut found: HashMap<String, usize> = HashMap::new();
         for (index, cell) in self.cells.iter().enumerate() {
@@ -84,13 +84,13 @@ impl Action for SetCells {
                     note.path, note.etag
                 )));
             }
-            if set.is_empty() && !is_row(&world, &database, note)? {
+            if set.is_empty() && !is_row(&context, &database, note)? {
                 return Err(Error::not_found(format!(
-                    "`{}` is no row of `{}`: its filters do not let the note through",
+                    "`{}` is not a row of `{}`: the note does not match its filters",
                     note.path, database.name
                 )));
             }
-            let name = writer.checked(
+            let name = checker.check(
                 cell.column,
                 cell.value,
                 &format!("cell {}, `{}`", index + 1, note.path),
@@ -98,7 +98,7 @@ impl Action for SetCells {
             let key = property_key(note, &name);
             if set.insert(key, cell.value.clone()).is_some() {
                 return Err(Error::validation(format!(
-                    "cell {}: `{}` of `{}` is set twice: give each cell once",
+                    "cell {}: `{}` of `{}` is set twice: name each cell once",
                     index + 1,
                     cell.column,
                     note.path
@@ -114,7 +114,7 @@ impl Action for SetCells {
                     text: edited,
                     ..note.clone()
                 };
-                if !is_row(&world, &database, &now).unwrap_or_default() {
+                if !is_row(&context, &database, &now).unwrap_or_default() {
                     left.push(note.path.clone());
                 }
             }
@@ -129,7 +129,7 @@ impl Action for SetCells {
 
     fn text(output: &CellsSet) -> String {
         let mut text = match output.paths.len() {
-            0 => "every cell says so already: nothing changed".to_owned(),
+            0 => "nothing changed: every cell already has its value".to_owned(),
             count => format!(
                 "{} set, {} changed",
                 counted(output.cells, "cell"),
@@ -138,7 +138,7 @@ impl Action for SetCells {
         };
         for path in &output.left {
             text.push_str(&format!(
-                "\n`{path}` is no row of `{}` any more",
+                "\n`{path}` is no longer a row of `{}`",
                 output.database
             ));
         }
@@ -146,7 +146,7 @@ impl Action for SetCells {
     }
 }
 
-/// A cell as callers give it.
+/// A parsed item of `cells`.
 struct Cell<'c> {
     row: &'c str,
     column: &'c str,
@@ -160,18 +160,18 @@ impl<'c> Cell<'c> {
         const KEYS: [&str; 4] = ["row", "column", "value", "if_match"];
         if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(Error::validation(format!(
-                "cell {number} has `{unknown}`: a cell has `row`, `column`, `value` and may have `if_match`"
+                "cell {number}: unknown key `{unknown}`; the keys are `row`, `column`, `value` and `if_match`"
             )));
         }
         let text = |key: &str| match map.get(key) {
             Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.trim()),
             _ => Err(Error::validation(format!(
-                "cell {number} needs a text `{key}`"
+                "cell {number}: `{key}` must be a non-empty string"
             ))),
         };
         let value = map.get("value").ok_or_else(|| {
             Error::validation(format!(
-                "cell {number} has no `value`: give one, or `null` to empty the cell"
+                "cell {number} has no `value`: pass `null` to clear the cell"
             ))
         })?;
         let if_match = match map.get("if_match") {
@@ -187,22 +187,22 @@ impl<'c> Cell<'c> {
     }
 }
 
-/// Checks values before they are written: the column is a property of the database, the value has its type.
-pub(crate) struct Writer<'w, 'v> {
-    world: &'w World<'v>,
+/// Checks values before they are written: the column must be a property of the database, the value must have its type.
+pub(crate) struct CellChecker<'w, 'v> {
+    context: &'w Context<'v>,
     database: &'w Database,
     rows: Vec<Row>,
-    /// The property and the type by the name that the caller uses.
+    /// Property and type by the column name of the caller.
     known: HashMap<String, (String, Option<ColumnType>)>,
 }
 
-impl<'w, 'v> Writer<'w, 'v> {
-    pub(crate) fn new(world: &'w World<'v>, database: &'w Database) -> Result<Self> {
-        Ok(Writer {
-            world,
+impl<'w, 'v> CellChecker<'w, 'v> {
+    pub(crate) fn new(context: &'w Context<'v>, database: &'w Database) -> Result<Self> {
+        Ok(CellChecker {
+            context,
             database,
             rows: rows(
-                world,
+                context,
                 database,
                 &Selection::default(),
                 &mut Problems::default(),
@@ -211,8 +211,8 @@ impl<'w, 'v> Writer<'w, 'v> {
         })
     }
 
-    /// The property that a column is, if the value may stand there.
-    pub(crate) fn checked(&mut self, column: &str, value: &Value, whose: &str) -> Result<String> {
+    /// Returns the property of a column if the value has its type.
+    pub(crate) fn check(&mut self, column: &str, value: &Value, whose: &str) -> Result<String> {
         if !self.known.contains_key(column) {
             let found = self.property(column)?;
             self.known.insert(column.to_owned(), found);
@@ -223,30 +223,30 @@ impl<'w, 'v> Writer<'w, 'v> {
     }
 
     fn property(&self, column: &str) -> Result<(String, Option<ColumnType>)> {
-        let found = Column::asked(column, &self.database.base)?;
+        let found = Column::resolve(column, &self.database.base)?;
         let name = match &found {
             Column::Property(name) => name.clone(),
             Column::File(_) => {
                 return Err(Error::validation(format!(
-                    "column `{column}` is a fact of the file, not a property: `document.rename` and `document.move` change names and folders"
+                    "column `{column}` is a file attribute, not a property: use `document.rename` or `document.move` to change names and folders"
                 )));
             }
             Column::Formula(_) => {
                 return Err(Error::validation(format!(
-                    "column `{column}` is computed by a formula: set what it is computed from"
+                    "column `{column}` is computed by a formula: set the properties it uses"
                 )));
             }
         };
-        // A folder has the columns that its notes have; a new one begins with its first cell.
+        // The columns of a folder are the properties of its notes; any name may be added.
         if self.database.form != Form::Folder {
             known_column(self.database, &self.rows, &found)?;
         }
-        let kind = type_of(self.world, self.database, &self.rows, &found);
+        let kind = type_of(self.context, self.database, &self.rows, &found);
         Ok((name, kind))
     }
 }
 
-/// The key of a property as the note spells it; a new one as given.
+/// The key of a property as spelled in the note; a new key is returned unchanged.
 pub(crate) fn property_key(note: &Note, name: &str) -> String {
     let properties = frontmatter::properties(&note.text).unwrap_or_default();
     if properties.contains_key(name) {
@@ -258,7 +258,7 @@ pub(crate) fn property_key(note: &Note, name: &str) -> String {
         .unwrap_or_else(|| name.to_owned())
 }
 
-/// Writes properties of a note; returns its text now.
+/// Edits properties of a note; returns its new text.
 pub(crate) fn set_in_note(
     vault: &Vault,
     note: &Note,
@@ -266,16 +266,16 @@ pub(crate) fn set_in_note(
     remove: &[String],
 ) -> Result<String> {
     let edited = text::set_properties(&note.text, set, remove)
-        .map_err(|error| in_note(&note.path, error))?;
+        .map_err(|error| with_note_path(&note.path, error))?;
     vault.write_note(note, &edited)?;
     Ok(edited)
 }
 
-/// An error that says in which note.
-pub(crate) fn in_note(path: &str, error: TextError) -> Error {
-    let told = Error::from(error);
-    let named = Error::new(told.kind(), format!("`{path}`: {}", told.message()));
-    match told.details() {
+/// Adds the path of the note to an error.
+pub(crate) fn with_note_path(path: &str, error: TextError) -> Error {
+    let error = Error::from(error);
+    let named = Error::new(error.kind(), format!("`{path}`: {}", error.message()));
+    match error.details() {
         Some(details) => named.with_details(details.clone()),
         None => named,
     }

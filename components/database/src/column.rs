@@ -1,4 +1,4 @@
-//! What a column is: a property of notes, a fact of files, or a formula of the database.
+//! A column: a property of notes, a file attribute, or a formula of the database.
 
 use crate::base::Base;
 use crate::expression::{Expression, parse};
@@ -8,13 +8,13 @@ use notehost_sdk::{Error, Result, fold_name};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Column {
     Property(String),
-    /// The name of the fact, without `file.`.
+    /// The name of the attribute, without `file.`.
     File(String),
     Formula(String),
 }
 
 impl Column {
-    /// The column that a `.base` file names: `status`, `note.status`, `file.name`, `formula.x`.
+    /// Parses a column name of a `.base` file: `status`, `note.status`, `file.name`, `formula.x`.
     pub(crate) fn named(name: &str) -> Result<Column, String> {
         let name = name.trim();
         if name.is_empty() {
@@ -22,7 +22,7 @@ impl Column {
         }
         if let Some(field) = name.strip_prefix("file.") {
             parse(name, false).map_err(|_| {
-                format!("`{name}` is unknown: nothing of a file is called `{field}`")
+                format!("unknown column `{name}`: files have no attribute `{field}`")
             })?;
             return Ok(Column::File(field.to_owned()));
         }
@@ -35,15 +35,15 @@ impl Column {
         )
     }
 
-    /// The column that a caller names: also as readers see it, or a formula by its name alone.
-    pub(crate) fn asked(name: &str, base: &Base) -> Result<Column> {
+    /// Resolves a column name from a caller, which may also be a display name.
+    pub(crate) fn resolve(name: &str, base: &Base) -> Result<Column> {
         let name = name.trim();
         let known = base.named_columns();
-        let asked = Column::named(name).map_err(Error::validation)?;
-        if let Some(column) = known.iter().find(|column| column.is_same(&asked)) {
+        let parsed = Column::named(name).map_err(Error::validation)?;
+        if let Some(column) = known.iter().find(|column| column.is_same(&parsed)) {
             return Ok(column.clone());
         }
-        if let Column::Formula(formula) = &asked {
+        if let Column::Formula(formula) = &parsed {
             let names: Vec<String> = base
                 .formula_texts
                 .iter()
@@ -51,7 +51,10 @@ impl Column {
                 .collect();
             return Err(Error::not_found(match names.is_empty() {
                 true => format!("no formula `{formula}`: the database has none"),
-                false => format!("no formula `{formula}`: there is {}", names.join(", ")),
+                false => format!(
+                    "no formula `{formula}`; known formulas: {}",
+                    names.join(", ")
+                ),
             }));
         }
         let shown: Vec<&Column> = known
@@ -60,7 +63,7 @@ impl Column {
             .collect();
         Ok(match shown.as_slice() {
             [only] => (*only).clone(),
-            _ => asked,
+            _ => parsed,
         })
     }
 
@@ -80,7 +83,7 @@ impl Column {
         }
     }
 
-    /// Its name without what kind of column it is.
+    /// Its name without the prefix of its kind.
     pub(crate) fn short_name(&self) -> &str {
         match self {
             Column::Property(name) | Column::Formula(name) => name,
@@ -89,7 +92,7 @@ impl Column {
         }
     }
 
-    /// Whether two names mean the same column; properties whatever their case.
+    /// Whether two columns are the same; property names are case-insensitive.
     pub(crate) fn is_same(&self, other: &Column) -> bool {
         match (self, other) {
             (Column::Property(one), Column::Property(other)) => fold_name(one) == fold_name(other),
@@ -97,7 +100,7 @@ impl Column {
         }
     }
 
-    /// What computes it for a row.
+    /// The expression that computes it for a row.
     pub(crate) fn tree(&self) -> Expression {
         match self {
             Column::Property(name) => Expression::Property(name.clone()),

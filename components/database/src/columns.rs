@@ -1,11 +1,11 @@
-//! The columns of a database, and the values in one of them.
+//! The `columns` and `values` actions: the columns of a database and the distinct values of one.
 
 use crate::column::Column;
-use crate::expression::{Row, Value, World};
-use crate::place::{self, Database};
+use crate::expression::{Context, Row, Value};
+use crate::open::{self, Database};
 use crate::query::this;
+use crate::query_reply::json_text;
 use crate::rows::{Problems, Selection, cell, rows};
-use crate::telling::json_text;
 use crate::types::{self, ColumnType};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{Building, building, unfinished};
@@ -14,27 +14,27 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 use std::collections::HashMap;
 
-/// List the columns of a database: name, kind, type, formula, and in how many rows each is filled.
+/// List the columns of a database: name, kind, type, formula, and number of rows with a value.
 ///
 /// Example: `{"database": "Garden/Beds.base"}`
 #[args]
 pub struct Columns {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
 /// The columns of a database.
 #[reply]
-pub struct ColumnsTold {
+pub struct ColumnPage {
     /// The columns.
     pub items: Vec<ColumnItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Total number on all pages.
     pub total: u64,
     /// How many rows the database has.
     pub rows: u64,
@@ -45,17 +45,17 @@ pub struct ColumnsTold {
 /// A column.
 #[reply]
 pub struct ColumnItem {
-    /// Its name, for `column` and `values`.
+    /// Its name, to pass as `column`.
     pub column: String,
-    /// Its name for readers.
+    /// Its display name.
     pub name: String,
     /// `note` (a property), `file` or `formula`.
     pub kind: String,
-    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, where that is clear.
+    /// `text`, `number`, `checkbox`, `date`, `datetime`, `list` or `link`, if known.
     pub r#type: Option<String>,
-    /// What computes it.
+    /// The expression that computes it.
     pub formula: Option<String>,
-    /// In how many rows it is not empty.
+    /// Number of rows in which it is not empty.
     pub filled: u64,
     /// The views that show it.
     pub views: Vec<String>,
@@ -64,13 +64,13 @@ pub struct ColumnItem {
 }
 
 impl Action for Columns {
-    type Output = ColumnsTold;
+    type Output = ColumnPage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<ColumnsTold> {
+    fn run(self, vault: &Vault) -> Result<ColumnPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let named = database.base.named_columns();
         let computable = named
             .iter()
@@ -80,14 +80,14 @@ impl Action for Columns {
             trees: computable.collect(),
             ..Selection::default()
         };
-        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        let rows = rows(&context, &database, &selection, &mut Problems::default())?;
         let all = all_columns(&database, &rows);
         let total = all.len() as u64;
         let (part, next_cursor) = span.of(all);
         let items = part
             .iter()
-            .map(|column| told(&world, &database, &rows, column));
-        Ok(ColumnsTold {
+            .map(|column| column_item(&context, &database, &rows, column));
+        Ok(ColumnPage {
             items: items.collect(),
             next_cursor,
             total,
@@ -96,7 +96,7 @@ impl Action for Columns {
         })
     }
 
-    fn text(output: &ColumnsTold) -> String {
+    fn text(output: &ColumnPage) -> String {
         let mut text = format!(
             "{} of {}",
             counted(output.total, "column"),
@@ -119,7 +119,7 @@ impl Action for Columns {
     }
 }
 
-/// The columns that the database names, then the other properties of its rows.
+/// The columns named in the database, then the other properties of its rows.
 pub(crate) fn all_columns(database: &Database, rows: &[Row]) -> Vec<Column> {
     let mut columns = database.base.named_columns();
     if columns.is_empty() {
@@ -147,7 +147,12 @@ pub(crate) fn all_columns(database: &Database, rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -> ColumnItem {
+fn column_item(
+    context: &Context<'_>,
+    database: &Database,
+    rows: &[Row],
+    column: &Column,
+) -> ColumnItem {
     let base = &database.base;
     let tree = column.tree();
     let mut problems = Problems::default();
@@ -155,11 +160,11 @@ fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -
     let values: Vec<Value> = match checked.is_ok() {
         true => rows
             .iter()
-            .map(|row| cell(world, base, row, column, &tree, &mut problems))
+            .map(|row| cell(context, base, row, column, &tree, &mut problems))
             .collect(),
         false => Vec::new(),
     };
-    let kind = types::declared(world, database, column).or_else(|| types::inferred(&values));
+    let kind = types::declared(context, database, column).or_else(|| types::inferred(&values));
     let views = base.views.iter().filter(|view| {
         view.order
             .iter()
@@ -174,24 +179,24 @@ fn told(world: &World<'_>, database: &Database, rows: &[Row], column: &Column) -
         column: column.id(),
         name: base.display_name(column),
         kind: column.kind().to_owned(),
-        r#type: kind.map(|kind| kind.word().to_owned()),
+        r#type: kind.map(|kind| kind.as_str().to_owned()),
         formula: formula.map(|(_, text)| text.clone()),
         filled: values.iter().filter(|value| !value.is_empty()).count() as u64,
         views: views.map(|view| view.name.clone()).collect(),
         problem: checked
             .err()
-            .or_else(|| problems.told.pop().map(|problem| problem.message)),
+            .or_else(|| problems.items.pop().map(|problem| problem.message)),
     }
 }
 
-/// The type of a property column: what is said of it, or what its cells are.
+/// The type of a property column: declared, else inferred from its cells.
 pub(crate) fn type_of(
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     rows: &[Row],
     column: &Column,
 ) -> Option<ColumnType> {
-    let declared = types::declared(world, database, column);
+    let declared = types::declared(context, database, column);
     declared.or_else(|| {
         let Column::Property(name) = column else {
             return None;
@@ -202,33 +207,33 @@ pub(crate) fn type_of(
     })
 }
 
-/// The distinct values of a column with how many rows have each, most frequent first; lists count item by item.
+/// List the distinct values of a column with their row counts, most frequent first; list items are counted singly.
 ///
 /// Example: `{"database": "Garden/Beds.base", "column": "crop"}`
 #[args]
 pub struct Values {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
 /// The values of a column.
 #[reply]
-pub struct ValuesTold {
+pub struct ValuePage {
     /// The column.
     pub column: String,
-    /// The most frequent first.
+    /// The values, most frequent first.
     pub items: Vec<ValueItem>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many different ones there are on all pages.
+    /// Number of distinct values on all pages.
     pub total: u64,
-    /// How many rows have none.
+    /// Number of rows without a value.
     pub empty: u64,
     /// Only while the index is being built: notes may be missing.
     pub index: Option<Building>,
@@ -239,31 +244,31 @@ pub struct ValuesTold {
 pub struct ValueItem {
     /// The value.
     pub value: Json,
-    /// In how many rows.
+    /// Number of rows.
     pub count: u64,
 }
 
 impl Action for Values {
-    type Output = ValuesTold;
+    type Output = ValuePage;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<ValuesTold> {
+    fn run(self, vault: &Vault) -> Result<ValuePage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
-        let column = Column::asked(&self.column, &database.base)?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
+        let column = Column::resolve(&self.column, &database.base)?;
         let tree = column.tree();
         let selection = Selection {
             trees: vec![tree.clone()],
             ..Selection::default()
         };
-        let rows = rows(&world, &database, &selection, &mut Problems::default())?;
+        let rows = rows(&context, &database, &selection, &mut Problems::default())?;
         known_column(&database, &rows, &column)?;
         let mut counts: HashMap<(&'static str, String), (Value, u64)> = HashMap::new();
         let mut empty = 0;
         for row in &rows {
             let value = cell(
-                &world,
+                &context,
                 &database.base,
                 row,
                 &column,
@@ -279,7 +284,7 @@ impl Action for Values {
                 _ => vec![value],
             };
             for item in items {
-                let key = (item.type_name(), item.shown());
+                let key = (item.type_name(), item.display_text());
                 counts.entry(key).or_insert((item, 0)).1 += 1;
             }
         }
@@ -291,7 +296,7 @@ impl Action for Values {
             value: value.json(),
             count,
         });
-        Ok(ValuesTold {
+        Ok(ValuePage {
             column: column.id(),
             items: items.collect(),
             next_cursor,
@@ -301,7 +306,7 @@ impl Action for Values {
         })
     }
 
-    fn text(output: &ValuesTold) -> String {
+    fn text(output: &ValuePage) -> String {
         let mut text = format!(
             "{} of `{}`, {} empty",
             counted(output.total, "value"),
@@ -315,7 +320,7 @@ impl Action for Values {
     }
 }
 
-/// Refuses a column that the database does not name and no row has.
+/// Rejects a column that is neither named in the database nor present in a row.
 pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -> Result<()> {
     let all = all_columns(database, rows);
     let is_known = match column {
@@ -328,9 +333,9 @@ pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -
         return Ok(());
     }
     let mut names: Vec<String> = all.iter().map(Column::id).collect();
-    let wanted = fold_name(&column.id());
+    let folded = fold_name(&column.id());
     names.sort_by_key(|name| {
-        !fold_name(name).starts_with(wanted.chars().next().unwrap_or_default())
+        !fold_name(name).starts_with(folded.chars().next().unwrap_or_default())
     });
     let shown: Vec<String> = names
         .iter()
@@ -338,7 +343,7 @@ pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -
         .map(|name| format!("`{name}`"))
         .collect();
     Err(Error::not_found(format!(
-        "no column `{}` in `{}`; there is {}; `add_column` makes a new one",
+        "no column `{}` in `{}`; known columns: {}; `add_column` adds one",
         column.id(),
         database.name,
         shown.join(", ")

@@ -1,17 +1,17 @@
-//! Filters: which notes are rows. A tree of `and`, `or` and `not` with expressions at its ends.
+//! Filters select the notes that are rows: a tree of `and`, `or` and `not` with expressions as leaves.
 //!
-//! Besides being computed for a note, a filter tells what can be known of its rows beforehand: what the index may be
-//! asked for, and what a new note needs to become a row.
+//! Besides evaluating a filter for a note, this derives what is known without evaluation: an index condition that
+//! preselects notes, and the requirements that make a new note a row.
 
 use crate::base::Base;
-use crate::expression::{Evaluator, Expression, Operator, Row, Value, World, parse, parse_date};
+use crate::expression::{Context, Evaluator, Expression, Operator, Row, Value, parse, parse_date};
 use notehost_sdk::index::{Condition, PropertyTest};
 use notehost_sdk::serde_json::{Value as Json, json};
 
-/// How deep filters may be nested.
-const DEEPEST: usize = 24;
+/// Maximum nesting depth of filters.
+const MAX_DEPTH: usize = 24;
 
-/// Which notes are rows.
+/// A filter.
 pub(crate) enum Filter {
     All(Vec<Filter>),
     Any(Vec<Filter>),
@@ -20,7 +20,7 @@ pub(crate) enum Filter {
 }
 
 impl Filter {
-    /// Reads what stands behind `filters`.
+    /// Parses the value of `filters`.
     pub(crate) fn read(value: &Json) -> Result<Filter, String> {
         Filter::nested(value, 0)
     }
@@ -35,12 +35,12 @@ impl Filter {
     }
 
     fn nested(value: &Json, depth: usize) -> Result<Filter, String> {
-        if depth > DEEPEST {
-            return Err(format!("filters are nested more than {DEEPEST} deep"));
+        if depth > MAX_DEPTH {
+            return Err(format!("filters are nested more than {MAX_DEPTH} deep"));
         }
         match value {
             Json::String(text) => Filter::of_text(text),
-            Json::Bool(truth) => Filter::of_text(&truth.to_string()),
+            Json::Bool(boolean) => Filter::of_text(&boolean.to_string()),
             Json::Object(map) => {
                 let mut groups = Vec::new();
                 for (key, inner) in map {
@@ -50,7 +50,7 @@ impl Filter {
                         "not" => Filter::None,
                         other => {
                             return Err(format!(
-                                "`{other}` is unknown: a filter is an expression, or holds `and`, `or` or `not`"
+                                "unknown key `{other}`: a filter is an expression, or a mapping with `and`, `or` or `not`"
                             ));
                         }
                     };
@@ -61,7 +61,7 @@ impl Filter {
                     };
                     let items = items.iter().map(|item| Filter::nested(item, depth + 1));
                     let items: Vec<Filter> = items.collect::<Result<_, _>>()?;
-                    // An `or` without anything in it asks for nothing.
+                    // An empty `or` matches every note.
                     groups.push(if items.is_empty() {
                         Filter::All(items)
                     } else {
@@ -73,11 +73,13 @@ impl Filter {
                     _ => Filter::All(groups),
                 })
             }
-            _ => Err("a filter must be an expression, or hold `and`, `or` or `not`".to_owned()),
+            _ => Err(
+                "a filter must be an expression, or a mapping with `and`, `or` or `not`".to_owned(),
+            ),
         }
     }
 
-    /// Hands every expression to `see`.
+    /// Calls `see` with every expression.
     pub(crate) fn each<'f>(&'f self, see: &mut impl FnMut(&'f str, &'f Expression)) {
         match self {
             Filter::All(items) | Filter::Any(items) | Filter::None(items) => {
@@ -87,7 +89,7 @@ impl Filter {
         }
     }
 
-    /// Refuses a filter that uses formulas which cannot be computed.
+    /// Rejects a filter that uses formulas that cannot be computed.
     pub(crate) fn check(&self, base: &Base) -> Result<(), String> {
         let mut checked = Ok(());
         self.each(&mut |text, tree| {
@@ -100,12 +102,17 @@ impl Filter {
         checked
     }
 
-    /// Whether a note is a row.
-    pub(crate) fn holds(&self, world: &World<'_>, base: &Base, row: &Row) -> Result<bool, String> {
+    /// Whether a note matches.
+    pub(crate) fn matches(
+        &self,
+        context: &Context<'_>,
+        base: &Base,
+        row: &Row,
+    ) -> Result<bool, String> {
         match self {
             Filter::All(items) => {
                 for item in items {
-                    if !item.holds(world, base, row)? {
+                    if !item.matches(context, base, row)? {
                         return Ok(false);
                     }
                 }
@@ -113,7 +120,7 @@ impl Filter {
             }
             Filter::Any(items) => {
                 for item in items {
-                    if item.holds(world, base, row)? {
+                    if item.matches(context, base, row)? {
                         return Ok(true);
                     }
                 }
@@ -121,20 +128,20 @@ impl Filter {
             }
             Filter::None(items) => {
                 for item in items {
-                    if item.holds(world, base, row)? {
+                    if item.matches(context, base, row)? {
                         return Ok(false);
                     }
                 }
                 Ok(true)
             }
-            Filter::Expression { text, tree } => Evaluator::new(world, &base.formulas, row)
+            Filter::Expression { text, tree } => Evaluator::new(context, &base.formulas, row)
                 .compute(tree)
                 .map(|value| value.is_truthy())
                 .map_err(|reason| format!("filter `{text}`: {reason}")),
         }
     }
 
-    /// What the index may be asked for: every row fulfils it, though not all that fulfil it are rows.
+    /// A condition for the index that every matching note satisfies; notes that do not match may satisfy it too.
     pub(crate) fn condition(&self) -> Option<Condition> {
         match self {
             Filter::All(items) => joined(
@@ -151,15 +158,17 @@ impl Filter {
         }
     }
 
-    /// What a new note needs: the parts that must hold in every case.
-    pub(crate) fn demands(&self, demands: &mut Demands) {
+    /// Collects the requirements that every matching note must satisfy.
+    pub(crate) fn requirements(&self, requirements: &mut Requirements) {
         match self {
-            Filter::All(items) => items.iter().for_each(|item| item.demands(demands)),
-            Filter::Expression { tree, .. } => demands_of(tree, demands),
-            // One choice of one is no choice.
-            Filter::Any(items) if items.len() == 1 => {
-                items.iter().for_each(|item| item.demands(demands))
-            }
+            Filter::All(items) => items
+                .iter()
+                .for_each(|item| item.requirements(requirements)),
+            Filter::Expression { tree, .. } => add_requirements(tree, requirements),
+            // An `or` of one item requires that item.
+            Filter::Any(items) if items.len() == 1 => items
+                .iter()
+                .for_each(|item| item.requirements(requirements)),
             Filter::Any(_) | Filter::None(_) => {}
         }
     }
@@ -176,16 +185,16 @@ fn joined(
     }
 }
 
-/// What a note needs to be a row, as far as a filter tells.
+/// What a new note needs to match a filter, as far as it can be derived.
 #[derive(Debug, Default)]
-pub(crate) struct Demands {
+pub(crate) struct Requirements {
     pub(crate) folder: Option<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) properties: Vec<(String, Json)>,
 }
 
-/// A fact that an expression states, if it is so plain.
-enum Plain<'e> {
+/// A simple predicate that an expression may consist of.
+enum Predicate<'e> {
     InFolder(&'e str),
     Folder(&'e str),
     Tags(Vec<&'e str>),
@@ -194,36 +203,36 @@ enum Plain<'e> {
     Contains(&'e str, &'e Value),
 }
 
-fn plain(tree: &Expression) -> Option<Plain<'_>> {
+fn predicate(tree: &Expression) -> Option<Predicate<'_>> {
     match tree {
         Expression::Method(inner, name, arguments) if matches!(**inner, Expression::File) => {
             let texts: Option<Vec<&str>> = arguments.iter().map(Expression::literal_text).collect();
             let texts = texts?;
             match *name {
-                "inFolder" => texts.first().map(|folder| Plain::InFolder(folder)),
-                "hasTag" => Some(Plain::Tags(texts)),
-                "hasProperty" => texts.first().map(|name| Plain::HasProperty(name)),
+                "inFolder" => texts.first().map(|folder| Predicate::InFolder(folder)),
+                "hasTag" => Some(Predicate::Tags(texts)),
+                "hasProperty" => texts.first().map(|name| Predicate::HasProperty(name)),
                 _ => None,
             }
         }
         Expression::Method(inner, "contains", arguments) => {
             match (&**inner, arguments.as_slice()) {
                 (Expression::FileField("tags"), [tag]) => {
-                    Some(Plain::Tags(vec![tag.literal_text()?]))
+                    Some(Predicate::Tags(vec![tag.literal_text()?]))
                 }
                 (Expression::Property(name), [Expression::Literal(value)]) => {
-                    Some(Plain::Contains(name, value))
+                    Some(Predicate::Contains(name, value))
                 }
                 _ => None,
             }
         }
         Expression::Binary(Operator::Equal, left, right) => match (&**left, &**right) {
             (Expression::FileField("folder"), other) | (other, Expression::FileField("folder")) => {
-                other.literal_text().map(Plain::Folder)
+                other.literal_text().map(Predicate::Folder)
             }
             (Expression::Property(name), Expression::Literal(value))
             | (Expression::Literal(value), Expression::Property(name)) => {
-                Some(Plain::Property(name, value))
+                Some(Predicate::Property(name, value))
             }
             _ => None,
         },
@@ -245,12 +254,12 @@ fn condition_of(tree: &Expression) -> Option<Condition> {
         }
         _ => {}
     }
-    match plain(tree)? {
-        Plain::InFolder(folder) | Plain::Folder(folder) => {
+    match predicate(tree)? {
+        Predicate::InFolder(folder) | Predicate::Folder(folder) => {
             let folder = folder.trim_matches('/');
             (!folder.is_empty()).then(|| Condition::Under(folder.to_owned()))
         }
-        Plain::Tags(tags) => {
+        Predicate::Tags(tags) => {
             let tags = tags.into_iter().map(|tag| tag.trim_start_matches('#'));
             let tags: Vec<&str> = tags.collect();
             let is_tag = |tag: &&str| !tag.trim().is_empty() && !tag.ends_with('/');
@@ -264,8 +273,8 @@ fn condition_of(tree: &Expression) -> Option<Condition> {
                 false => None,
             }
         }
-        // The index compares more loosely than expressions do: texts whatever their case, numbers also as texts.
-        Plain::Property(name, Value::Text(text)) => {
+        // The index compares more loosely than expressions: text case-insensitively, numbers also as text.
+        Predicate::Property(name, Value::Text(text)) => {
             let is_plain = !text.trim().is_empty()
                 && !name.contains('.')
                 && !text.contains("[[")
@@ -282,30 +291,38 @@ fn condition_of(tree: &Expression) -> Option<Condition> {
     }
 }
 
-fn demands_of(tree: &Expression, demands: &mut Demands) {
+fn add_requirements(tree: &Expression, requirements: &mut Requirements) {
     if let Expression::All(parts) = tree {
-        parts.iter().for_each(|part| demands_of(part, demands));
+        parts
+            .iter()
+            .for_each(|part| add_requirements(part, requirements));
         return;
     }
-    match plain(tree) {
-        Some(Plain::InFolder(folder)) => {
-            demands
+    match predicate(tree) {
+        Some(Predicate::InFolder(folder)) => {
+            requirements
                 .folder
                 .get_or_insert_with(|| folder.trim_matches('/').to_owned());
         }
-        Some(Plain::Folder(folder)) => demands.folder = Some(folder.trim_matches('/').to_owned()),
-        Some(Plain::Tags(tags)) => {
+        Some(Predicate::Folder(folder)) => {
+            requirements.folder = Some(folder.trim_matches('/').to_owned())
+        }
+        Some(Predicate::Tags(tags)) => {
             if let Some(tag) = tags.first() {
-                demands.tags.push(tag.trim_start_matches('#').to_owned());
+                requirements
+                    .tags
+                    .push(tag.trim_start_matches('#').to_owned());
             }
         }
-        Some(Plain::Property(name, value)) => {
-            demands.properties.push((name.to_owned(), value.json()))
-        }
-        Some(Plain::Contains(name, value)) => demands
+        Some(Predicate::Property(name, value)) => requirements
+            .properties
+            .push((name.to_owned(), value.json())),
+        Some(Predicate::Contains(name, value)) => requirements
             .properties
             .push((name.to_owned(), json!([value.json()]))),
-        Some(Plain::HasProperty(name)) => demands.properties.push((name.to_owned(), Json::Null)),
+        Some(Predicate::HasProperty(name)) => {
+            requirements.properties.push((name.to_owned(), Json::Null))
+        }
         None => {}
     }
 }

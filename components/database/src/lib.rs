@@ -1,28 +1,28 @@
-//! The database domain: notes as rows of a table. A database is a `.base` file, a `base` code block of a note, or a folder.
+//! The database domain: notes as rows of a table. A database is a `.base` file, a `base` code block of a note, or a
+//! folder.
 //!
-//! `expression` is the language of filters and formulas, `base` what a `.base` file says, `place` where databases are,
-//! `rows` which notes are in one; `layout` changes the YAML of a database without touching the rest of it. The other files
-//! are the actions.
+//! `expression` is the language of filters and formulas, `base` the model of a `.base` file, `open` opens databases by
+//! name, `rows` selects their notes, and `yaml_edit` edits their YAML losslessly. The other files are the actions.
 
-pub mod adding;
+pub mod add_column;
 mod base;
+pub mod catalog;
 pub mod cells;
 mod column;
 pub mod columns;
-pub mod entries;
+pub mod create;
 mod expression;
 mod filter;
-mod layout;
-pub mod looking;
-pub mod making;
-mod place;
+mod markdown_table;
+mod open;
 pub mod query;
-pub mod removing;
+pub mod query_reply;
+pub mod remove_column;
+pub mod row_actions;
 pub mod rows;
 mod summaries;
-mod table;
-pub mod telling;
 pub mod types;
+mod yaml_edit;
 
 #[cfg(test)]
 mod tests;
@@ -30,21 +30,21 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// Databases (Obsidian Bases): tables of notes, a row is a note, a column a property. Query with filters, formulas,
-    /// sort, groups, summaries; add columns and rows, set many cells at once. A database is a `.base` file, a note with a
-    /// `base` code block, or any folder.
+    /// Databases (Obsidian Bases): tables of notes; each row is a note, each column a property. Query with filters,
+    /// formulas, sorting, groups and summaries; add columns and rows, set many cells at once. A database is a `.base`
+    /// file, a note with a `base` code block, or any folder.
     "database" {
-        "list" => looking::List,
-        "get" => looking::Get,
+        "list" => catalog::List,
+        "get" => catalog::Get,
         "query" => query::QueryRows,
         "columns" => columns::Columns,
-        "add_column" => adding::AddColumn,
-        "remove_column" => removing::RemoveColumn,
-        "add_rows" => entries::AddRows,
-        "remove_rows" => entries::RemoveRows,
+        "add_column" => add_column::AddColumn,
+        "remove_column" => remove_column::RemoveColumn,
+        "add_rows" => row_actions::AddRows,
+        "remove_rows" => row_actions::RemoveRows,
         "set_cells" => cells::SetCells,
-        "create" => making::Create,
-        "duplicate" => making::Duplicate,
+        "create" => create::Create,
+        "duplicate" => create::Duplicate,
         "values" => columns::Values,
     }
 }

@@ -1,13 +1,13 @@
-//! Asking a database: filtered, sorted, grouped and summed up, in pages.
+//! The `query` action: rows filtered, sorted, grouped and summarised, in pages.
 
 use crate::base::{Base, Sorting, View};
 use crate::column::Column;
-use crate::expression::{Expression, Row, Value, World};
+use crate::expression::{Context, Expression, Row, Value};
 use crate::filter::Filter;
-use crate::place::{self, Database, Form};
+use crate::open::{self, Database, Form};
+use crate::query_reply::{Group, QueryColumn, RowItem, Rows, to_text};
 use crate::rows::{Problems, Selection, cell, rows};
 use crate::summaries::{self, Summary};
-use crate::telling::{ColumnTold, Group, RowTold, Rows, shown};
 use crate::types;
 use notehost_sdk::index::building;
 use notehost_sdk::pages::Span;
@@ -15,12 +15,12 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value as Json};
 use std::cmp::Ordering;
 
-/// How many columns a folder is shown with.
-const MOST_COLUMNS: usize = 30;
-/// How many groups are told.
-const MOST_GROUPS: usize = 500;
+/// Maximum number of columns of a folder.
+const MAX_COLUMNS: usize = 30;
+/// Maximum number of reported groups.
+const MAX_GROUPS: usize = 500;
 
-/// Query a database: its rows as a table, with the filters, formulas, order, groups and summaries of a view.
+/// Query a database: its rows as a table, with the filters, formulas, sorting, groups and summaries of a view.
 ///
 /// Example: `{"database": "Garden/Beds.base", "sort": "-area"}`
 /// Example (a folder, filtered): `{"database": "Garden", "filter": "file.hasTag(\"plan\")"}`
@@ -28,17 +28,17 @@ const MOST_GROUPS: usize = 500;
 pub struct QueryRows {
     /// A `.base` file, a note with a `base` block (`Note.md#base-2`), or a folder.
     pub database: String,
-    /// Name of a view (default: the first).
+    /// Name of a view (default: the first one).
     pub view: Option<String>,
-    /// One more filter, an expression as in a `.base`: `status == "open" && due < today()`, `file.hasTag("x")`.
+    /// Additional filter, an expression as in a `.base`: `status == "open" && due < today()`, `file.hasTag("x")`.
     pub filter: Option<String>,
-    /// Columns with `,` between, `-` before one for the greatest first: `-due, file.name`.
+    /// Columns to sort by, separated by `,`; a leading `-` sorts descending: `-due, file.name`.
     pub sort: Option<String>,
     /// Column to group by.
     pub group: Option<String>,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -48,63 +48,67 @@ impl Action for QueryRows {
 
     fn run(self, vault: &Vault) -> Result<Rows> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let database = place::open(vault, &self.database)?;
-        let world = World::new(vault, this(&database))?;
+        let database = open::open(vault, &self.database)?;
+        let context = Context::new(vault, this(&database))?;
         let base = &database.base;
         let view = base.view(self.view.as_deref())?;
-        let asked = Asked::new(&self, base, view)?;
+        let plan = QueryPlan::new(&self, base, view)?;
         let mut problems = Problems::default();
         let selection = Selection {
             view,
-            filter: asked.filter.as_ref(),
-            trees: asked.trees(),
+            filter: plan.filter.as_ref(),
+            trees: plan.trees(),
         };
-        let rows = rows(&world, &database, &selection, &mut problems)?;
-        let columns = match asked.columns.clone() {
+        let rows = rows(&context, &database, &selection, &mut problems)?;
+        let columns = match plan.columns.clone() {
             Some(columns) => columns,
-            None => columns_of(&rows),
+            None => property_columns(&rows),
         };
-        let mut sorted = asked.sorted(&world, base, rows, &mut problems);
+        let mut sorted = plan.sorted(&context, base, rows, &mut problems);
         if let Some(limit) = view.and_then(|view| view.limit) {
             sorted.truncate(limit);
         }
         let total = sorted.len() as u64;
-        let summing = Summing::new(&world, base, &asked.summaries, &sorted, &mut problems);
-        let summaries = summing.of(0..sorted.len(), &mut problems);
-        let groups = asked
+        let summary_columns =
+            SummaryColumns::new(&context, base, &plan.summaries, &sorted, &mut problems);
+        let summaries = summary_columns.of(0..sorted.len(), &mut problems);
+        let groups = plan
             .group
             .as_ref()
-            .map(|_| groups(&sorted, &summing, &mut problems));
-        let page: Vec<&Sorted> = sorted.iter().skip(span.begin).take(span.limit).collect();
+            .map(|_| groups(&sorted, &summary_columns, &mut problems));
+        let page: Vec<&SortedRow> = sorted.iter().skip(span.begin).take(span.limit).collect();
         let trees: Vec<Expression> = columns.iter().map(Column::tree).collect();
         let mut cells: Vec<Vec<Value>> = vec![Vec::new(); columns.len()];
         let mut items = Vec::with_capacity(page.len());
         for sorted in &page {
             let mut values = Map::new();
             for (index, (column, tree)) in columns.iter().zip(&trees).enumerate() {
-                let value = cell(&world, base, &sorted.row, column, tree, &mut problems);
+                let value = cell(&context, base, &sorted.row, column, tree, &mut problems);
                 values.insert(column.id(), value.json());
                 cells[index].push(value);
             }
-            items.push(RowTold {
+            items.push(RowItem {
                 path: sorted.row.note.path.clone(),
                 values,
                 group: sorted.group.as_ref().map(Value::json),
                 etag: sorted.row.note.etag.clone(),
             });
         }
-        let columns: Vec<ColumnTold> = columns
+        let columns: Vec<QueryColumn> = columns
             .iter()
             .zip(&cells)
-            .map(|(column, cells)| ColumnTold {
+            .map(|(column, cells)| QueryColumn {
                 column: column.id(),
                 name: base.display_name(column),
-                r#type: types::declared(&world, &database, column)
+                r#type: types::declared(&context, &database, column)
                     .or_else(|| types::inferred(cells))
-                    .map(|kind| kind.word().to_owned()),
+                    .map(|kind| kind.as_str().to_owned()),
             })
             .collect();
-        let asks_creation = selection.trees.iter().any(|tree| uses_creation(base, tree));
+        let uses_creation_time = selection
+            .trees
+            .iter()
+            .any(|tree| uses_creation_time(base, tree));
         Ok(Rows {
             database: database.name,
             view: view.map(|view| view.name.clone()),
@@ -114,9 +118,9 @@ impl Action for QueryRows {
             total,
             groups,
             summaries: (!summaries.is_empty()).then_some(summaries),
-            problems: (problems.count > 0).then_some(problems.told),
-            remark: asks_creation.then(|| {
-                "`file.ctime` is told as `file.mtime`: the vault keeps no time of creation"
+            problems: (problems.count > 0).then_some(problems.items),
+            remark: uses_creation_time.then(|| {
+                "`file.ctime` is reported as `file.mtime`: the vault stores no creation time"
                     .to_owned()
             }),
             index: building(vault),
@@ -124,11 +128,11 @@ impl Action for QueryRows {
     }
 
     fn text(output: &Rows) -> String {
-        shown(output)
+        to_text(output)
     }
 }
 
-/// The file that `this` means in expressions.
+/// The file that `this` refers to in expressions.
 pub(crate) fn this(database: &Database) -> Option<&str> {
     match database.form {
         Form::File | Form::Block => Some(&database.path),
@@ -136,7 +140,7 @@ pub(crate) fn this(database: &Database) -> Option<&str> {
     }
 }
 
-fn uses_creation(base: &Base, tree: &Expression) -> bool {
+fn uses_creation_time(base: &Base, tree: &Expression) -> bool {
     let mut uses = false;
     let mut formulas = Vec::new();
     tree.each(&mut |part| match part {
@@ -144,25 +148,25 @@ fn uses_creation(base: &Base, tree: &Expression) -> bool {
         Expression::Formula(name) => formulas.push(name.clone()),
         _ => {}
     });
-    // Circles were refused before.
+    // Cyclic formulas have been rejected before.
     uses || formulas.iter().any(
-        |name| matches!(base.formulas.get(name), Some(Ok(inner)) if uses_creation(base, inner)),
+        |name| matches!(base.formulas.get(name), Some(Ok(inner)) if uses_creation_time(base, inner)),
     )
 }
 
-/// What a caller and a view want together.
-struct Asked<'q> {
+/// The query of a caller merged with the settings of the view.
+struct QueryPlan<'q> {
     view: Option<&'q View>,
     filter: Option<Filter>,
     sort: Vec<Sorting>,
     group: Option<Sorting>,
-    /// Nothing where the properties of the rows decide.
+    /// `None` if the properties of the rows determine the columns.
     columns: Option<Vec<Column>>,
     summaries: Vec<(Column, String, Summary)>,
 }
 
-impl<'q> Asked<'q> {
-    fn new(query: &QueryRows, base: &'q Base, view: Option<&'q View>) -> Result<Asked<'q>> {
+impl<'q> QueryPlan<'q> {
+    fn new(query: &QueryRows, base: &'q Base, view: Option<&'q View>) -> Result<QueryPlan<'q>> {
         let filter = match query.filter.as_deref().map(str::trim) {
             None | Some("") => None,
             Some(text) => Some(
@@ -175,13 +179,13 @@ impl<'q> Asked<'q> {
             Some(text) => {
                 let parts = text
                     .split(',')
-                    .map(|part| Sorting::asked(part, base, "sort"));
+                    .map(|part| Sorting::parse(part, base, "sort"));
                 parts.collect::<Result<Vec<_>>>()?
             }
         };
         let group = match query.group.as_deref().map(str::trim) {
             None | Some("") => view.and_then(|view| view.group.clone()),
-            Some(text) => Some(Sorting::asked(text, base, "group")?),
+            Some(text) => Some(Sorting::parse(text, base, "group")?),
         };
         let columns = match view.and_then(|view| view.order.clone()) {
             Some(columns) if !columns.is_empty() => Some(columns),
@@ -198,7 +202,7 @@ impl<'q> Asked<'q> {
                 let summary = Summary::named(name, base).map_err(Error::validation)?;
                 Ok((column.clone(), name.clone(), summary))
             });
-        Ok(Asked {
+        Ok(QueryPlan {
             view,
             filter,
             sort,
@@ -208,7 +212,7 @@ impl<'q> Asked<'q> {
         })
     }
 
-    /// All that is computed for rows.
+    /// All expressions to compute for rows.
     fn trees(&self) -> Vec<Expression> {
         let sorted = self
             .sort
@@ -222,7 +226,7 @@ impl<'q> Asked<'q> {
             .chain(shown)
             .map(Column::tree)
             .collect();
-        // The remark on times is about filters as well.
+        // The remark on creation times covers filters too.
         let filters = self
             .view
             .and_then(|view| view.filters.as_ref())
@@ -236,11 +240,11 @@ impl<'q> Asked<'q> {
 
     fn sorted(
         &self,
-        world: &World<'_>,
+        context: &Context<'_>,
         base: &Base,
         rows: Vec<Row>,
         problems: &mut Problems,
-    ) -> Vec<Sorted> {
+    ) -> Vec<SortedRow> {
         let group = self
             .group
             .as_ref()
@@ -250,30 +254,28 @@ impl<'q> Asked<'q> {
             .iter()
             .map(|sort| (sort, sort.column.tree()))
             .collect();
-        let mut sorted: Vec<Sorted> = rows
+        let mut sorted: Vec<SortedRow> = rows
             .into_iter()
-            .map(|row| Sorted {
+            .map(|row| SortedRow {
                 group: group
                     .as_ref()
-                    .map(|(group, tree)| cell(world, base, &row, &group.column, tree, problems)),
+                    .map(|(group, tree)| cell(context, base, &row, &group.column, tree, problems)),
                 keys: sort
                     .iter()
-                    .map(|(sort, tree)| cell(world, base, &row, &sort.column, tree, problems))
+                    .map(|(sort, tree)| cell(context, base, &row, &sort.column, tree, problems))
                     .collect(),
                 row,
             })
             .collect();
         sorted.sort_by(|one, other| {
             let by_group = match (&one.group, &other.group, &self.group) {
-                (Some(left), Some(right), Some(group)) => {
-                    in_direction(left, right, group.is_descending)
-                        .then_with(|| left.shown().cmp(&right.shown()))
-                }
+                (Some(left), Some(right), Some(group)) => compare(left, right, group.is_descending)
+                    .then_with(|| left.display_text().cmp(&right.display_text())),
                 _ => Ordering::Equal,
             };
             let pairs = one.keys.iter().zip(&other.keys).zip(&self.sort);
             pairs.fold(by_group, |order, ((left, right), sort)| {
-                order.then_with(|| in_direction(left, right, sort.is_descending))
+                order.then_with(|| compare(left, right, sort.is_descending))
             })
         });
         sorted
@@ -284,8 +286,8 @@ fn name_column() -> Column {
     Column::File("name".to_owned())
 }
 
-/// The order of two values; what is empty comes last in both directions.
-fn in_direction(one: &Value, other: &Value, is_descending: bool) -> Ordering {
+/// Compares two values; empty values are last in both directions.
+fn compare(one: &Value, other: &Value, is_descending: bool) -> Ordering {
     let order = one.order(other);
     match is_descending && !one.is_empty() && !other.is_empty() {
         true => order.reverse(),
@@ -293,15 +295,15 @@ fn in_direction(one: &Value, other: &Value, is_descending: bool) -> Ordering {
     }
 }
 
-/// A row with what it is sorted by.
-struct Sorted {
+/// A row with its group and sort keys.
+struct SortedRow {
     row: Row,
     group: Option<Value>,
     keys: Vec<Value>,
 }
 
-/// The columns of notes that no view lists: their names and their properties, the first that are met first.
-fn columns_of(rows: &[Row]) -> Vec<Column> {
+/// The default columns of rows: the name and the properties, in order of first occurrence.
+fn property_columns(rows: &[Row]) -> Vec<Column> {
     let mut columns = vec![name_column()];
     let mut seen = std::collections::HashSet::new();
     for row in rows {
@@ -311,7 +313,7 @@ fn columns_of(rows: &[Row]) -> Vec<Column> {
             .iter()
             .flat_map(|properties| properties.keys())
         {
-            if columns.len() <= MOST_COLUMNS && seen.insert(notehost_sdk::fold_name(key)) {
+            if columns.len() <= MAX_COLUMNS && seen.insert(notehost_sdk::fold_name(key)) {
                 columns.push(Column::Property(key.clone()));
             }
         }
@@ -319,68 +321,72 @@ fn columns_of(rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-/// The values of the columns that are summed up, for all rows.
-struct Summing<'s, 'v> {
-    world: &'s World<'v>,
+/// The values of the columns with a summary, for all rows.
+struct SummaryColumns<'s, 'v> {
+    context: &'s Context<'v>,
     base: &'s Base,
     columns: Vec<(&'s Column, &'s str, &'s Summary, Vec<Value>)>,
 }
 
-impl<'s, 'v> Summing<'s, 'v> {
+impl<'s, 'v> SummaryColumns<'s, 'v> {
     fn new(
-        world: &'s World<'v>,
+        context: &'s Context<'v>,
         base: &'s Base,
         summaries: &'s [(Column, String, Summary)],
-        rows: &[Sorted],
+        rows: &[SortedRow],
         problems: &mut Problems,
     ) -> Self {
         let columns = summaries.iter().map(|(column, name, summary)| {
             let tree = column.tree();
             let values = rows
                 .iter()
-                .map(|sorted| cell(world, base, &sorted.row, column, &tree, problems));
+                .map(|sorted| cell(context, base, &sorted.row, column, &tree, problems));
             (column, name.as_str(), summary, values.collect())
         });
-        Summing {
-            world,
+        SummaryColumns {
+            context,
             base,
             columns: columns.collect(),
         }
     }
 
-    /// The summaries of some of the rows.
+    /// The summaries of a range of rows.
     fn of(&self, rows: std::ops::Range<usize>, problems: &mut Problems) -> Map<String, Json> {
-        let mut told = Map::new();
+        let mut summaries = Map::new();
         for (column, name, summary, values) in &self.columns {
-            match summary.compute(self.world, self.base, &values[rows.clone()]) {
-                Ok(value) => drop(told.insert(column.id(), summaries::told(name, value))),
+            match summary.compute(self.context, self.base, &values[rows.clone()]) {
+                Ok(value) => drop(summaries.insert(column.id(), summaries::to_json(name, value))),
                 Err(reason) => problems.add(
                     "",
                     format!("summary `{name}` of `{}`: {reason}", column.id()),
                 ),
             }
         }
-        told
+        summaries
     }
 }
 
-/// The groups of sorted rows: rows of one group follow each other.
-fn groups(rows: &[Sorted], summing: &Summing<'_, '_>, problems: &mut Problems) -> Vec<Group> {
+/// The groups of rows sorted by group.
+fn groups(
+    rows: &[SortedRow],
+    summary_columns: &SummaryColumns<'_, '_>,
+    problems: &mut Problems,
+) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut from = 0;
-    while from < rows.len() && groups.len() < MOST_GROUPS {
-        let label = |sorted: &Sorted| {
+    while from < rows.len() && groups.len() < MAX_GROUPS {
+        let label = |sorted: &SortedRow| {
             sorted
                 .group
                 .as_ref()
-                .map(|value| (value.type_name(), value.shown()))
+                .map(|value| (value.type_name(), value.display_text()))
         };
         let first = label(&rows[from]);
         let count = rows[from..]
             .iter()
             .take_while(|sorted| label(sorted) == first)
             .count();
-        let summaries = summing.of(from..from + count, problems);
+        let summaries = summary_columns.of(from..from + count, problems);
         groups.push(Group {
             value: rows[from].group.as_ref().map_or(Json::Null, Value::json),
             count: count as u64,

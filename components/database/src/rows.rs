@@ -1,41 +1,41 @@
-//! The rows of a database: the notes that its filters let through, as the index tells them.
+//! The rows of a database: the notes that match its filters, loaded from the index.
 
 use crate::base::{Base, View};
 use crate::column::Column;
-use crate::expression::{Evaluator, Expression, Row, Value, World};
+use crate::expression::{Context, Evaluator, Expression, Row, Value};
 use crate::filter::Filter;
-use crate::place::{Database, Form};
+use crate::open::{Database, Form};
 use crate::query::this;
 use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, Query, Sort, SortBy};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 5000;
-/// How many cells that could not be computed are told.
-const MOST_PROBLEMS: usize = 10;
+/// How many notes one index query returns.
+const BATCH_SIZE: u32 = 5000;
+/// Maximum number of reported problems.
+const MAX_PROBLEMS: usize = 10;
 
-/// What could not be computed.
+/// A cell or filter that could not be computed.
 #[reply]
 pub struct Problem {
     /// The note.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
-/// What could not be computed, as far as it is told.
+/// The evaluation errors of a call: all are counted, the first few kept.
 #[derive(Default)]
 pub(crate) struct Problems {
-    pub(crate) told: Vec<Problem>,
+    pub(crate) items: Vec<Problem>,
     pub(crate) count: usize,
 }
 
 impl Problems {
     pub(crate) fn add(&mut self, path: &str, message: String) {
         self.count += 1;
-        if self.told.len() < MOST_PROBLEMS {
-            self.told.push(Problem {
+        if self.items.len() < MAX_PROBLEMS {
+            self.items.push(Problem {
                 path: path.to_owned(),
                 message,
             });
@@ -43,13 +43,13 @@ impl Problems {
     }
 }
 
-/// Which of the notes are rows.
+/// Selects the rows of a query.
 #[derive(Default)]
 pub(crate) struct Selection<'s> {
     pub(crate) view: Option<&'s View>,
-    /// What the caller wants beyond the filters of the database.
+    /// The additional filter of the caller.
     pub(crate) filter: Option<&'s Filter>,
-    /// What is computed for the rows, so that the index is asked for what it needs.
+    /// The expressions to compute for the rows; they determine the index fields to fetch.
     pub(crate) trees: Vec<Expression>,
 }
 
@@ -60,28 +60,28 @@ impl Selection<'_> {
     }
 }
 
-/// The rows of a database, in order of path.
+/// The rows of a database, ordered by path.
 pub(crate) fn rows(
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     selection: &Selection<'_>,
     problems: &mut Problems,
 ) -> Result<Vec<Row>> {
     let base = &database.base;
-    let refused = |reason: String| Error::validation(format!("`{}`: {reason}", database.name));
-    let mut needs = Needs::default();
+    let invalid = |reason: String| Error::validation(format!("`{}`: {reason}", database.name));
+    let mut index_fields = IndexFields::default();
     for filter in selection.filters(base) {
-        filter.check(base).map_err(refused)?;
-        filter.each(&mut |_, tree| needs.see(base, tree));
+        filter.check(base).map_err(invalid)?;
+        filter.each(&mut |_, tree| index_fields.add(base, tree));
     }
     for tree in &selection.trees {
-        base.check(tree).map_err(refused)?;
-        needs.see(base, tree);
+        base.check(tree).map_err(invalid)?;
+        index_fields.add(base, tree);
     }
     let conditions: Vec<Condition> = selection
         .filters(base)
         .filter_map(Filter::condition)
-        .map(|condition| spelt(world.vault, condition))
+        .map(|condition| with_stored_spelling(context.vault, condition))
         .collect();
     let mut query = Query {
         condition: (!conditions.is_empty()).then_some(Condition::All(conditions)),
@@ -89,32 +89,32 @@ pub(crate) fn rows(
             by: SortBy::Path,
             descending: false,
         }],
-        limit: AT_ONCE,
-        fields: needs.fields,
+        limit: BATCH_SIZE,
+        fields: index_fields.fields,
         ..Query::default()
     };
     let mut rows = Vec::new();
     loop {
-        let page = world.vault.find(&query)?;
+        let page = context.vault.find(&query)?;
         let is_last = page.items.is_empty();
         query.offset += page.items.len() as u64;
         for note in page.items {
             let row = Row::new(note);
-            let mut holds = true;
+            let mut is_match = true;
             for filter in selection.filters(base) {
-                match filter.holds(world, base, &row) {
+                match filter.matches(context, base, &row) {
                     Ok(true) => {}
-                    Ok(false) => holds = false,
+                    Ok(false) => is_match = false,
                     Err(reason) => {
                         problems.add(&row.note.path, reason);
-                        holds = false;
+                        is_match = false;
                     }
                 }
-                if !holds {
+                if !is_match {
                     break;
                 }
             }
-            if holds {
+            if is_match {
                 rows.push(row);
             }
         }
@@ -124,14 +124,14 @@ pub(crate) fn rows(
     }
 }
 
-/// How many rows a database has, whatever the view. Where no filter has to be computed, the index counts them.
+/// The number of rows of a database, regardless of the view. Without a filter to compute, the index counts them.
 pub(crate) fn count(vault: &Vault, database: &Database, problems: &mut Problems) -> Result<u64> {
     let folder = match (&database.base.filters, database.form) {
         (None, _) => "",
         (Some(_), Form::Folder) => &database.path,
         (Some(_), _) => {
-            let world = World::new(vault, this(database))?;
-            let rows = rows(&world, database, &Selection::default(), problems)?;
+            let context = Context::new(vault, this(database))?;
+            let rows = rows(&context, database, &Selection::default(), problems)?;
             return Ok(rows.len() as u64);
         }
     };
@@ -143,11 +143,13 @@ pub(crate) fn count(vault: &Vault, database: &Database, problems: &mut Problems)
     Ok(counted.total)
 }
 
-/// The condition with folders as they are spelt: the index knows them only so.
-fn spelt(vault: &Vault, condition: Condition) -> Condition {
+/// The condition with folder names spelled as stored, as the index requires.
+fn with_stored_spelling(vault: &Vault, condition: Condition) -> Condition {
     let each = |conditions: Vec<Condition>| {
-        let spelt = conditions.into_iter().map(|inner| spelt(vault, inner));
-        spelt.collect()
+        let mapped = conditions
+            .into_iter()
+            .map(|inner| with_stored_spelling(vault, inner));
+        mapped.collect()
     };
     match condition {
         Condition::All(conditions) => Condition::All(each(conditions)),
@@ -160,32 +162,32 @@ fn spelt(vault: &Vault, condition: Condition) -> Condition {
     }
 }
 
-/// Whether a note that was read is a row of the database, whatever the view.
-pub(crate) fn is_row(world: &World<'_>, database: &Database, note: &Note) -> Result<bool> {
+/// Whether a note is a row of the database, regardless of the view.
+pub(crate) fn is_row(context: &Context<'_>, database: &Database, note: &Note) -> Result<bool> {
     let Some(filter) = &database.base.filters else {
         return Ok(true);
     };
-    let mut asks_links = false;
+    let mut needs_links = false;
     filter.each(&mut |_, tree| {
         tree.each(&mut |part| {
-            asks_links |= matches!(
+            needs_links |= matches!(
                 part,
                 Expression::Method(_, "hasLink" | "linksTo", _) | Expression::Formula(_)
             );
         });
     });
-    let row = Row::new(told(world.vault, note, asks_links));
+    let row = Row::new(found_note(context.vault, note, needs_links));
     filter
         .check(&database.base)
-        .and_then(|()| filter.holds(world, &database.base, &row))
+        .and_then(|()| filter.matches(context, &database.base, &row))
         .map_err(|reason| Error::validation(format!("`{}`: {reason}", database.name)))
 }
 
-/// What the index would tell of a note. Where its links lead is only looked up if that matters.
-pub(crate) fn told(vault: &Vault, note: &Note, asks_links: bool) -> FoundNote {
+/// The index entry of a note, computed from its text. Link targets are resolved only on request.
+pub(crate) fn found_note(vault: &Vault, note: &Note, needs_links: bool) -> FoundNote {
     let facts = facts(&note.text);
     let links = facts.links.into_iter().map(|link| {
-        let leads = (asks_links && !link.external && !link.target.is_empty()).then(|| {
+        let target = (needs_links && !link.external && !link.target.is_empty()).then(|| {
             vault
                 .resolve(&link.target, Some(&note.path))
                 .ok()?
@@ -194,7 +196,7 @@ pub(crate) fn told(vault: &Vault, note: &Note, asks_links: bool) -> FoundNote {
         });
         LinkAt {
             kind: link.kind,
-            path: leads.flatten(),
+            path: target.flatten(),
             target: link.target,
             fragment: link.fragment,
             text: link.text,
@@ -221,16 +223,16 @@ pub(crate) fn told(vault: &Vault, note: &Note, asks_links: bool) -> FoundNote {
     }
 }
 
-/// The value of a column for a row; what cannot be computed is empty, and told.
+/// The value of a column for a row. A value that cannot be computed is empty and recorded as a problem.
 pub(crate) fn cell(
-    world: &World<'_>,
+    context: &Context<'_>,
     base: &Base,
     row: &Row,
     column: &Column,
     tree: &Expression,
     problems: &mut Problems,
 ) -> Value {
-    match Evaluator::new(world, &base.formulas, row).compute(tree) {
+    match Evaluator::new(context, &base.formulas, row).compute(tree) {
         Ok(value) => value,
         Err(reason) => {
             problems.add(&row.note.path, format!("`{}`: {reason}", column.id()));
@@ -239,24 +241,24 @@ pub(crate) fn cell(
     }
 }
 
-/// What the index has to tell of notes.
-struct Needs {
+/// The index fields that expressions need.
+struct IndexFields {
     fields: Vec<Field>,
-    /// The formulas that were looked at.
+    /// The formulas already visited.
     seen: Vec<String>,
 }
 
-impl Default for Needs {
-    fn default() -> Needs {
-        Needs {
+impl Default for IndexFields {
+    fn default() -> IndexFields {
+        IndexFields {
             fields: vec![Field::Properties, Field::Etag],
             seen: Vec::new(),
         }
     }
 }
 
-impl Needs {
-    fn see(&mut self, base: &Base, tree: &Expression) {
+impl IndexFields {
+    fn add(&mut self, base: &Base, tree: &Expression) {
         let mut formulas = Vec::new();
         tree.each(&mut |part| {
             let field = match part {
@@ -267,7 +269,7 @@ impl Needs {
                 Expression::FileField("mtime" | "ctime") => Field::Modified,
                 Expression::Method(_, "hasTag", _) => Field::Tags,
                 Expression::Method(_, "hasLink" | "linksTo", _) => Field::Links,
-                // Facts of a file that is computed may be those of the row.
+                // The attributes of a computed file may be those of the row.
                 Expression::Member(_, name) => match name.as_str() {
                     "tags" => Field::Tags,
                     "links" | "embeds" => Field::Links,
@@ -287,7 +289,7 @@ impl Needs {
             if !self.seen.contains(&name) {
                 self.seen.push(name.clone());
                 if let Some(Ok(inner)) = base.formulas.get(&name) {
-                    self.see(base, inner);
+                    self.add(base, inner);
                 }
             }
         }

@@ -1,11 +1,11 @@
-//! Summaries: one value made of all values of a column.
+//! Summaries: one value computed from all values of a column.
 
 use crate::base::Base;
-use crate::expression::{Evaluator, Value, World, numbers, parse, unique};
+use crate::expression::{Context, Evaluator, Value, numbers, parse, unique};
 use notehost_sdk::serde_json::{Map, Value as Json, json};
 
-/// The summaries that every database has.
-const KNOWN: [&str; 14] = [
+/// The built-in summaries.
+const BUILT_IN: [&str; 14] = [
     "Average",
     "Min",
     "Max",
@@ -22,58 +22,58 @@ const KNOWN: [&str; 14] = [
     "Unique",
 ];
 
-/// A summary of a column that can be computed.
+/// A summary of a column.
 pub(crate) enum Summary {
-    Known(&'static str),
+    BuiltIn(&'static str),
     Formula(Box<crate::expression::Expression>),
 }
 
 impl Summary {
-    /// The summary of a name: one of the database first, then those that every database has.
+    /// The summary with this name: a custom one of the database, else a built-in one.
     pub(crate) fn named(name: &str, base: &Base) -> Result<Summary, String> {
         if let Some((_, text)) = base.summaries.iter().find(|(known, _)| known == name) {
             let tree = parse(text, true).map_err(|reason| format!("summary `{name}`: {reason}"))?;
             return Ok(Summary::Formula(Box::new(tree)));
         }
-        match KNOWN
+        match BUILT_IN
             .into_iter()
             .find(|known| known.eq_ignore_ascii_case(name))
         {
-            Some(known) => Ok(Summary::Known(known)),
+            Some(known) => Ok(Summary::BuiltIn(known)),
             None => Err(format!(
-                "unknown summary `{name}`: there is {}, and what `summaries` defines",
-                KNOWN.map(|known| format!("`{known}`")).join(", ")
+                "unknown summary `{name}`; the summaries are {}, and those defined in `summaries`",
+                BUILT_IN.map(|known| format!("`{known}`")).join(", ")
             )),
         }
     }
 
-    /// What it is for these values.
+    /// Computes the summary of the values.
     pub(crate) fn compute(
         &self,
-        world: &World<'_>,
+        context: &Context<'_>,
         base: &Base,
         values: &[Value],
     ) -> Result<Json, String> {
         let value = match self {
-            Summary::Known(name) => known(name, values),
+            Summary::BuiltIn(name) => built_in(name, values),
             Summary::Formula(tree) => {
                 let values = Value::list(values.to_vec())?;
-                Evaluator::of_values(world, &base.formulas, values).compute(tree)?
+                Evaluator::of_values(context, &base.formulas, values).compute(tree)?
             }
         };
         Ok(value.json())
     }
 }
 
-/// What a reply says of one summary.
-pub(crate) fn told(name: &str, value: Json) -> Json {
+/// A summary as JSON.
+pub(crate) fn to_json(name: &str, value: Json) -> Json {
     Json::Object(Map::from_iter([
         ("summary".to_owned(), json!(name)),
         ("value".to_owned(), value),
     ]))
 }
 
-fn known(name: &str, values: &[Value]) -> Value {
+fn built_in(name: &str, values: &[Value]) -> Value {
     let count = |fits: fn(&Value) -> bool| {
         Value::Number(values.iter().filter(|value| fits(value)).count() as f64)
     };

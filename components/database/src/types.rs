@@ -1,15 +1,15 @@
-//! The types of columns: what the database or its owner says, or else what the values there are.
+//! Column types: declared in the database or by the vault owner, or else inferred from the values.
 
 use crate::column::Column;
-use crate::expression::{Value, World, parse_date};
-use crate::place::Database;
+use crate::expression::{Context, Value, parse_date};
+use crate::open::Database;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 
-/// What the cells of a column are.
+/// The type of a column.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum ColumnType {
     Text,
     Number,
@@ -31,8 +31,8 @@ impl ColumnType {
         ColumnType::Link,
     ];
 
-    /// The word that callers see.
-    pub(crate) fn word(self) -> &'static str {
+    /// Its name on the wire.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             ColumnType::Text => "text",
             ColumnType::Number => "number",
@@ -44,31 +44,31 @@ impl ColumnType {
         }
     }
 
-    /// The type of a word, in the words of callers or of the owner's editor.
-    pub(crate) fn of_word(word: &str) -> Option<ColumnType> {
+    /// Parses a type name, also one of the owner's editor.
+    pub(crate) fn parse(word: &str) -> Option<ColumnType> {
         match word {
             "multitext" | "tags" | "aliases" => Some(ColumnType::List),
             word => ColumnType::ALL
                 .into_iter()
-                .find(|known| known.word() == word),
+                .find(|known| known.as_str() == word),
         }
     }
 
-    /// What a cell of this type may be, for errors.
-    fn wanted(self) -> &'static str {
+    /// The values of this type, for error messages.
+    fn expected(self) -> &'static str {
         match self {
-            ColumnType::Text => "a text",
+            ColumnType::Text => "text",
             ColumnType::Number => "a number, such as `4.5`",
             ColumnType::Checkbox => "`true` or `false`",
             ColumnType::Date => "a date, such as `\"2024-05-31\"`",
-            ColumnType::Datetime => "a date with a time, such as `\"2024-05-31T10:00:00\"`",
+            ColumnType::Datetime => "a date and time, such as `\"2024-05-31T10:00:00\"`",
             ColumnType::List => "a list, such as `[\"one\", \"two\"]`",
             ColumnType::Link => "a link, such as `\"[[Note]]\"`",
         }
     }
 
-    /// Whether a value may stand in such a column; `null` empties every cell.
-    fn takes(self, value: &Json) -> bool {
+    /// Whether a value has this type; `null` clears any cell.
+    fn accepts(self, value: &Json) -> bool {
         match (self, value) {
             (_, Json::Null) => true,
             (ColumnType::Text, Json::String(_))
@@ -92,17 +92,21 @@ fn is_scalar(value: &Json) -> bool {
     !matches!(value, Json::Array(_) | Json::Object(_) | Json::Null)
 }
 
-/// Refuses a value that does not fit the type of its column. Without a type everything but nested values fits.
+/// Rejects a value that does not match the type of its column. Without a type, any value but nested ones is accepted.
 pub(crate) fn check(
     value: &Json,
     kind: Option<ColumnType>,
     column: &str,
     whose: &str,
 ) -> Result<()> {
-    let (fits, wanted) = match kind {
+    let (fits, expected) = match kind {
         Some(kind) => (
-            kind.takes(value),
-            format!("is {}, so it takes {}", kind.word(), kind.wanted()),
+            kind.accepts(value),
+            format!(
+                "has the type `{}` and takes {}",
+                kind.as_str(),
+                kind.expected()
+            ),
         ),
         None => {
             let fits = match value {
@@ -112,38 +116,37 @@ pub(crate) fn check(
             };
             (
                 fits,
-                "takes texts, numbers, `true` or `false`, dates, links, or lists of them"
-                    .to_owned(),
+                "takes text, numbers, booleans, dates, links, or lists of them".to_owned(),
             )
         }
     };
     match fits {
         true => Ok(()),
         false => {
-            let mut given = value.to_string();
-            if given.len() > 80 {
-                given = format!("{}…", given.chars().take(80).collect::<String>());
+            let mut shown = value.to_string();
+            if shown.len() > 80 {
+                shown = format!("{}…", shown.chars().take(80).collect::<String>());
             }
             Err(Error::validation(format!(
-                "{whose}, column `{column}`: the column {wanted}, and `{given}` is none"
+                "{whose}, column `{column}`: invalid value `{shown}`: the column {expected}"
             )))
         }
     }
 }
 
-/// The type that the database or its owner says that a column has.
+/// The type declared for a column by the database or the vault owner.
 pub(crate) fn declared(
-    world: &World<'_>,
+    context: &Context<'_>,
     database: &Database,
     column: &Column,
 ) -> Option<ColumnType> {
     if let Some(word) = database.base.setting(column, "type") {
-        return ColumnType::of_word(word);
+        return ColumnType::parse(word);
     }
     match column {
         Column::Property(name) => match name.as_str() {
             "tags" | "aliases" | "cssclasses" => Some(ColumnType::List),
-            name => world.property_type(name).and_then(ColumnType::of_word),
+            name => context.property_type(name).and_then(ColumnType::parse),
         },
         Column::File(field) => Some(match field.as_str() {
             "size" => ColumnType::Number,
@@ -157,7 +160,7 @@ pub(crate) fn declared(
     }
 }
 
-/// The type that all these values have; nothing where they differ too much or there are none.
+/// The common type of the values; `None` if there are none or they have no common type.
 pub(crate) fn inferred<'c>(values: impl IntoIterator<Item = &'c Value>) -> Option<ColumnType> {
     let mut kind = None;
     for value in values {

@@ -1,18 +1,18 @@
-//! The links that a change of one note asks of others: struck or unwrapped when it is removed, led elsewhere when its
-//! content goes elsewhere. Notes that only get another path are `notehost_sdk::text::moving`'s affair.
+//! Rewriting the links in other notes when a note is removed, merged or split. Links to renamed and moved notes are
+//! rewritten by `notehost_sdk::text::moving`.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
 use notehost_sdk::text::moving::LinkLeft;
 
-/// The notes that link to some others.
+/// The notes that link to the target notes.
 pub(crate) struct Backlinks<'v> {
     vault: &'v Vault,
-    /// What is linked to.
+    /// The linked notes.
     targets: Vec<String>,
-    /// Every file of the vault, to tell what a link means.
+    /// Every file of the vault, to resolve links.
     names: Names,
-    /// The notes that may hold such links, without the targets themselves.
+    /// The notes that may contain such links, without the targets themselves.
     notes: Vec<Note>,
 }
 
@@ -24,7 +24,7 @@ impl<'v> Backlinks<'v> {
             if targets.contains(&path) {
                 continue;
             }
-            // A note that is no text holds no links that could be told.
+            // Files that are not text have no links.
             if let Ok(note) = vault.read_text(&path)
                 && wanted.may_be_linked_from(&note.text)
             {
@@ -39,28 +39,28 @@ impl<'v> Backlinks<'v> {
         })
     }
 
-    /// Take the links to removed notes apart. Returns how many were, and those that are left.
+    /// Marks or unlinks the links to removed notes. Returns the number of rewritten links and the remaining ones.
     pub(crate) fn detach(&self, how: Detachment) -> Result<(usize, Vec<LinkLeft>)> {
         let is_removed = |path: &str| self.targets.iter().any(|target| target == path);
         self.rewrite(|note| links::detach(&note.path, &note.text, is_removed, &self.names, how))
     }
 
-    /// Lead the links to a note that was merged into another to its section there. `into` itself is left alone: its text
-    /// changes anyway, see [`Backlinks::led`].
-    pub(crate) fn lead(&self, merge: &Merged<'_>) -> Result<(usize, Vec<LinkLeft>)> {
+    /// Redirects the links to a merged note to its new section. `into` itself is skipped: its text changes
+    /// anyway, see [`Backlinks::redirected`].
+    pub(crate) fn redirect_all(&self, merge: &MergeRewrite<'_>) -> Result<(usize, Vec<LinkLeft>)> {
         self.rewrite(|note| {
             if note.path == merge.into {
                 Rewrite::default()
             } else {
-                self.led(&note.path, &note.text, merge)
+                self.redirected(&note.path, &note.text, merge)
             }
         })
     }
 
-    /// What leads the links of one text to where a note was merged to.
-    pub(crate) fn led(&self, path: &str, text: &str, merge: &Merged<'_>) -> Rewrite {
+    /// The rewrite that redirects the links of one text to the section of the merged note.
+    pub(crate) fn redirected(&self, path: &str, text: &str, merge: &MergeRewrite<'_>) -> Rewrite {
         let mut rewrite = links::rewrite(path, text, &merge.moves, &self.names, &merge.after);
-        for link in self.meaning(path, text, |target| target == merge.from) {
+        for link in self.links_to(path, text, |target| target == merge.from) {
             if link.fragment.is_some()
                 || rewrite
                     .stuck
@@ -85,12 +85,12 @@ impl<'v> Backlinks<'v> {
         rewrite
     }
 
-    /// Every file of the vault.
+    /// The paths of all files of the vault.
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Rewrite every note that may be written, and tell of the links in the others.
+    /// Rewrites every note that may be written, and returns the links in the others.
     pub(crate) fn rewrite(
         &self,
         change: impl Fn(&Note) -> Rewrite,
@@ -100,7 +100,7 @@ impl<'v> Backlinks<'v> {
         let mut left = Vec::new();
         for note in &self.notes {
             let rewrite = change(note);
-            let mut links = self.meaning(&note.path, &note.text, is_target);
+            let mut links = self.links_to(&note.path, &note.text, is_target);
             links.retain(|link| {
                 rewrite.splices.iter().any(|(range, _)| {
                     link.range.start <= range.start && range.end <= link.range.end
@@ -114,7 +114,7 @@ impl<'v> Backlinks<'v> {
                     path: note.path.clone(),
                     line: link.line,
                     link: note.text[link.range.clone()].to_owned(),
-                    reason: "this caller may not write there".to_owned(),
+                    reason: "no write permission".to_owned(),
                 }));
                 continue;
             }
@@ -130,8 +130,8 @@ impl<'v> Backlinks<'v> {
         Ok((rewritten, left))
     }
 
-    /// The links of a text that mean one of some files.
-    fn meaning(&self, path: &str, text: &str, means: impl Fn(&str) -> bool) -> Vec<Link> {
+    /// The links of a text that resolve to a target.
+    fn links_to(&self, path: &str, text: &str, is_target: impl Fn(&str) -> bool) -> Vec<Link> {
         let mut links = links::parse(text);
         links.retain(|link| {
             !link.external
@@ -139,27 +139,27 @@ impl<'v> Backlinks<'v> {
                 && self
                     .names
                     .resolve(path, &link.target)
-                    .is_some_and(|found| means(found.path))
+                    .is_some_and(|found| is_target(found.path))
         });
         links
     }
 }
 
-/// A note that became a section of another.
-pub(crate) struct Merged<'m> {
+/// The merge of a note into a section of another.
+pub(crate) struct MergeRewrite<'m> {
     from: &'m str,
     into: &'m str,
     heading: &'m str,
     moves: Moves,
-    /// The files of the vault without the note.
+    /// The files of the vault without the merged note.
     after: Names,
 }
 
-impl<'m> Merged<'m> {
+impl<'m> MergeRewrite<'m> {
     pub(crate) fn new(from: &'m str, into: &'m str, heading: &'m str, before: &Names) -> Self {
         let moves: Moves = [(from, into)].into_iter().collect();
         let after = before.moved(&moves);
-        Merged {
+        MergeRewrite {
             from,
             into,
             heading,
@@ -169,7 +169,7 @@ impl<'m> Merged<'m> {
     }
 }
 
-/// A heading as the fragment of a link. What a link cannot hold is left out, as Obsidian does.
+/// A heading as a link fragment. Characters that a link cannot contain are dropped, as in Obsidian.
 fn fragment(heading: &str, notation: Notation) -> String {
     let cleaned: String = heading
         .chars()
@@ -191,7 +191,7 @@ fn fragment(heading: &str, notation: Notation) -> String {
     format!("#{written}")
 }
 
-/// A text as a Markdown destination takes it; the parts of a path stay apart.
+/// A text, percent-encoded for a Markdown link destination; `/` is kept.
 pub(crate) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -1,21 +1,21 @@
-//! The document domain: everything that is done to one note, or to a few of them.
+//! The document domain: actions on one note, or on a few of them.
 //!
-//! One file per group of actions. How a note's bytes change is not here: `notehost_sdk::text` knows that, and other
-//! domains use it too. Searching, links as such, blocks and files that are no notes are other domains.
+//! One file per group of actions. Editing a note's bytes is implemented in `notehost_sdk::text`, which other domains use
+//! too. Searching, link queries, blocks and files that are not notes belong to other domains.
 
 pub mod backlinks;
-pub mod creating;
-pub mod editing;
-pub mod extracting;
-pub mod finding;
+pub mod create;
+pub mod edit_actions;
+pub mod extract_section;
 pub mod history;
-pub mod listing;
-pub mod merging;
-pub mod moving;
+pub mod list_actions;
+pub mod lookup;
+pub mod merge;
+pub mod move_actions;
 pub mod properties;
-pub mod reading;
-pub mod removing;
+pub mod read_actions;
 pub mod sections;
+pub mod trash;
 
 #[cfg(test)]
 mod tests;
@@ -25,37 +25,37 @@ use notehost_sdk::domain;
 
 domain! {
     /// Notes (Markdown documents): read, create, edit, organise, history, trash, undo.
-    /// A note is named by its path (`.md` may be left out), its unique name or a `[[link]]`; a section by its heading
-    /// path (`A > B`). Lines are those of the file, from 1. Nothing outside an edit changes.
+    /// Name a note by its path (`.md` is optional), unique name or `[[link]]`; a section by its heading path (`A > B`).
+    /// Line numbers are those of the file, 1-based. Bytes outside an edit never change.
     "document" {
-        "create" => creating::Create,
-        "read" => reading::Read,
-        "read_many" => reading::ReadMany,
-        "lookup" => finding::Lookup,
-        "outline" => finding::OutlineOf,
-        "update" => editing::Update,
-        "append" => editing::Append,
-        "prepend" => editing::Prepend,
-        "insert" => editing::Insert,
-        "edit" => editing::EditNote,
+        "create" => create::Create,
+        "read" => read_actions::Read,
+        "read_many" => read_actions::ReadMany,
+        "lookup" => lookup::Lookup,
+        "outline" => lookup::NoteOutline,
+        "update" => edit_actions::Update,
+        "append" => edit_actions::Append,
+        "prepend" => edit_actions::Prepend,
+        "insert" => edit_actions::Insert,
+        "edit" => edit_actions::EditNote,
         "read_section" => sections::ReadSection,
         "append_section" => sections::AppendSection,
         "replace_section" => sections::ReplaceSection,
         "delete_section" => sections::DeleteSection,
         "properties" => properties::Properties,
         "set_properties" => properties::SetProperties,
-        "rename" => moving::Rename,
-        "move" => moving::Move,
-        "copy" => moving::Copy,
-        "remove" => removing::Remove,
-        "restore" => removing::Restore,
-        "trash" => removing::Trash,
-        "list" => listing::List,
-        "tree" => listing::Tree,
+        "rename" => move_actions::Rename,
+        "move" => move_actions::Move,
+        "copy" => move_actions::Copy,
+        "remove" => trash::Remove,
+        "restore" => trash::Restore,
+        "trash" => trash::Trash,
+        "list" => list_actions::List,
+        "tree" => list_actions::Tree,
         "history" => history::History,
         "diff" => history::Diff,
         "undo" => history::Undo,
-        "extract_section" => extracting::ExtractSection,
-        "merge" => merging::Merge,
+        "extract_section" => extract_section::ExtractSection,
+        "merge" => merge::Merge,
     }
 }

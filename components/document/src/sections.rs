@@ -1,12 +1,12 @@
-//! Actions on the part of a note under one heading.
+//! Actions on one section of a note.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, section::Extent};
 
 use crate::changes::{Edited, edit, some_text, written};
-use crate::reading::{NoteText, Read};
+use crate::read_actions::{NoteText, Read};
 
-/// Read one section: its heading, what is under it, and its subsections.
+/// Read one section: its heading, content and subsections.
 ///
 /// Example: `{"path": "Garden/Tomatoes", "section": "Log"}`
 #[args]
@@ -61,7 +61,7 @@ impl Action for AppendSection {
     }
 }
 
-/// Replace all under a heading, subsections too. The heading stays.
+/// Replace everything under a heading, including subsections. The heading stays.
 ///
 /// Example: `{"path": "Garden/Tomatoes", "section": "Later", "text": "Out for good after the Ice Saints."}`
 #[args]
@@ -93,8 +93,8 @@ impl Action for ReplaceSection {
     }
 }
 
-/// A replacement without the heading that it repeats: what was read with `read_section` begins with it, and a model
-/// that edits what it read gives it back.
+/// The replacement without a repeated heading: the text from `read_section` starts with it, and models that edit that text
+/// send it back.
 fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let marks = "#".repeat(level.into());
@@ -109,7 +109,7 @@ fn without_heading<'a>(text: &'a str, level: u8, raw: &str) -> &'a str {
     }
 }
 
-/// Delete a section: its heading, all under it, and its subsections.
+/// Delete a section: its heading, content and subsections.
 ///
 /// Example: `{"path": "Garden/Compost", "section": "When it smells"}`
 #[args]

@@ -1,12 +1,12 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called as the host calls it: by name, with JSON.
 
-mod asking;
+mod description;
 mod history;
-mod joining;
-mod listing;
-mod moving;
-mod reading;
-mod writing;
+mod list_actions;
+mod merge_and_extract;
+mod move_actions;
+mod read_actions;
+mod write_actions;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
@@ -15,7 +15,7 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A vault as most tests want it.
+/// The vault used by most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
 }

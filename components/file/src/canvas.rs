@@ -1,5 +1,5 @@
-//! What canvases refer to. A canvas is JSON whose cards name files (`"file": "Pictures/a.png"`) or hold Markdown
-//! (`"text": "![[a.png]]"`). Its strings are found where they stand, so that following a file changes no other byte.
+//! File references in canvases. A canvas is JSON whose cards reference files (`"file": "Pictures/a.png"`) or contain
+//! Markdown (`"text": "![[a.png]]"`). Strings are located by range, so that renaming a file changes no other byte.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json;
 
-use crate::kinds::{FileKind, by_name};
+use crate::file_type::{FileKind, by_name};
 
-/// A canvas larger than this is not looked into.
-const LARGEST: u64 = 16 << 20;
+/// Larger canvases are skipped.
+const MAX_CANVAS_BYTES: u64 = 16 << 20;
 
 /// A value of a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Text(String),
 }
 
-/// Every value of a card that may refer to a file, with the bytes of its string, quotes included.
+/// All card values that may reference a file, with the range of the string, quotes included.
 pub(crate) fn values(canvas: &str) -> Vec<(Range<usize>, Value)> {
     let bytes = canvas.as_bytes();
     let mut found = Vec::new();
@@ -59,7 +59,7 @@ pub(crate) fn values(canvas: &str) -> Vec<(Range<usize>, Value)> {
     found
 }
 
-/// The byte after the closing quote of a string that begins here.
+/// The end of a string, after its closing quote.
 fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
     let mut at = begin + 1;
     loop {
@@ -71,7 +71,7 @@ fn string_end(bytes: &[u8], begin: usize) -> Option<usize> {
     }
 }
 
-/// A canvas with the path of a file replaced; nothing if it does not name it.
+/// Replaces the path of a file in a canvas; `None` if it does not reference it.
 pub(crate) fn renamed(canvas: &str, from: &str, to: &str) -> Option<(String, usize)> {
     let mut text = String::with_capacity(canvas.len());
     let mut done = 0;
@@ -88,15 +88,15 @@ pub(crate) fn renamed(canvas: &str, from: &str, to: &str) -> Option<(String, usi
     (count > 0).then_some((text, count))
 }
 
-/// Look at every canvas of the vault that can be read as text, one after the other.
-pub(crate) fn each(vault: &Vault, mut look: impl FnMut(Note)) -> Result<()> {
+/// Calls `visit` for every canvas of the vault that is text.
+pub(crate) fn each(vault: &Vault, mut visit: impl FnMut(Note)) -> Result<()> {
     for entry in vault.list_all("", true)? {
         if entry.kind == Kind::File
-            && entry.size <= LARGEST
+            && entry.size <= MAX_CANVAS_BYTES
             && by_name(&entry.path).kind == FileKind::Canvas
             && let Ok(canvas) = vault.read_text(&entry.path)
         {
-            look(canvas);
+            visit(canvas);
         }
     }
     Ok(())
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_followed_and_nothing_else_changes() {
+    fn renaming_changes_only_the_file_reference() {
         let (text, count) = renamed(CANVAS, "P/ä \"b\".png", "Q/\"c\".png").unwrap();
         assert_eq!(count, 1);
         assert_eq!(
@@ -136,14 +136,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_stumble(text in "[\\\\\"{}:,a-e file\n]{0,80}") {
+        fn arbitrary_text_never_panics(text in "[\\\\\"{}:,a-e file\n]{0,80}") {
             for (range, _) in values(&text) {
                 prop_assert!(text[range].starts_with('"'));
             }
         }
 
         #[test]
-        fn what_is_renamed_is_named_so(paths in prop::collection::vec("[a-cé\" /]{1,4}", 1..5), to in "[x-z\"\\\\]{1,4}") {
+        fn all_references_to_a_file_are_renamed(paths in prop::collection::vec("[a-cé\" /]{1,4}", 1..5), to in "[x-z\"\\\\]{1,4}") {
             let nodes: Vec<_> = paths.iter().map(|path| json!({"file": path, "text": path})).collect();
             let canvas = json!({ "nodes": nodes }).to_string();
             let (text, count) = renamed(&canvas, &paths[0], &to).unwrap();

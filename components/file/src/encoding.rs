@@ -1,5 +1,5 @@
-//! How bytes and names are written where they cannot stand as they are. Base64 is read as callers write it: with or
-//! without padding, in either alphabet, with line breaks, as a data URI.
+//! Base64, data URIs and percent-encoding. Base64 is decoded leniently: with or without padding, standard or URL-safe
+//! alphabet, with line breaks, or as a data URI.
 
 use base64::Engine as _;
 use base64::alphabet::STANDARD as LETTERS;
@@ -7,17 +7,17 @@ use base64::engine::general_purpose::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use notehost_sdk::prelude::*;
 
-/// Bytes as base64.
+/// Encodes bytes as base64.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-/// Bytes as a URI that holds them.
+/// Encodes bytes as a data URI.
 pub(crate) fn data_uri(mime: &str, bytes: &[u8]) -> String {
     format!("data:{mime};base64,{}", encode(bytes))
 }
 
-/// The bytes of a base64 text.
+/// Decodes base64.
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>> {
     let text = text.trim();
     let text = match text.strip_prefix("data:") {
@@ -26,7 +26,7 @@ pub(crate) fn decode(text: &str) -> Result<Vec<u8>> {
             Some((head, body)) if head.ends_with(";base64") => body,
             _ => {
                 return Err(Error::validation(
-                    "`base64` is a data URI whose content is not base64: give the base64 text alone",
+                    "`base64` is a data URI without base64 content: give only the base64 text",
                 ));
             }
         },
@@ -46,12 +46,12 @@ pub(crate) fn decode(text: &str) -> Result<Vec<u8>> {
         .decode(&letters)
         .map_err(|error| {
             Error::validation(format!(
-                "`base64` cannot be decoded: {error}; for plain text use `text` instead"
+                "invalid base64 in `base64`: {error}; use `text` for plain text"
             ))
         })
 }
 
-/// What `%20` and the like stand for; what does not decode stays.
+/// Decodes percent-encoding such as `%20`; invalid sequences stay unchanged.
 pub(crate) fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
@@ -84,7 +84,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn every_common_spelling_is_read() {
+    fn common_variants_of_base64_are_decoded() {
         for spelling in [
             "+/+/AA==",
             "-_-_AA",
@@ -97,18 +97,18 @@ mod tests {
                 "{spelling}"
             );
         }
-        for wrong in ["a", "ä", "data:text/plain,x", "AA=A"] {
+        for invalid in ["a", "ä", "data:text/plain,x", "AA=A"] {
             assert_eq!(
-                decode(wrong).unwrap_err().code(),
+                decode(invalid).unwrap_err().code(),
                 "validation_error",
-                "{wrong}"
+                "{invalid}"
             );
         }
     }
 
     proptest! {
         #[test]
-        fn what_is_encoded_comes_back(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn encoding_round_trips(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             prop_assert_eq!(decode(&encode(&bytes)).unwrap(), bytes.clone());
             prop_assert_eq!(decode(&data_uri("a/b", &bytes)).unwrap(), bytes);
         }

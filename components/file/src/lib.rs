@@ -1,22 +1,22 @@
-//! The file domain: what lies in a vault and is no note. Pictures, PDFs, recordings, canvases; which notes use them;
-//! templates; and notes taken out of the vault with all that belongs to them.
+//! The file domain: files that are not notes (images, PDFs, audio, canvases) and the notes that use them; export of
+//! notes; templates.
 //!
-//! What a file is, `kinds` decides. How links follow a file that moves, `notehost_sdk::text::moving` knows; what canvases
-//! refer to, `canvas`. Looking for files by name is the search domain's.
+//! `file_type` detects file types, `notehost_sdk::text::moving` updates links when a file moves, `canvas` parses the
+//! references of canvases. Search for files by name belongs to the search domain.
 
 mod canvas;
-pub mod changing;
 mod encoding;
-pub mod exporting;
-pub mod kinds;
-pub mod listing;
+pub mod export;
+pub mod file_type;
+mod image_size;
+pub mod list;
+mod paths;
 mod pdf;
-mod pictures;
-mod places;
-pub mod reading;
-pub mod templating;
-pub mod using;
-pub mod writing;
+pub mod read;
+pub mod rename_remove;
+pub mod templates;
+pub mod usage;
+pub mod write;
 
 #[cfg(test)]
 mod tests;
@@ -24,20 +24,20 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// Files that are no notes (attachments, assets): images, PDF text, audio, canvases; read, write, rename, remove; which
-    /// are unused or missing; export of notes as zip or HTML; templates. A file is named by its path or unique name.
+    /// Files that are not notes (attachments, assets): images, PDF text, audio, canvases; read, write, rename, remove;
+    /// find unused or missing ones; export notes as zip or HTML; templates. A file is given by path or unique name.
     "file" {
-        "list" => listing::List,
-        "read" => reading::Read,
-        "write" => writing::Write,
-        "rename" => changing::Rename,
-        "remove" => changing::Remove,
-        "of" => using::Of,
-        "unused" => using::Unused,
-        "remove_unused" => using::RemoveUnused,
-        "missing" => using::Missing,
-        "export" => exporting::Export,
-        "templates" => templating::Templates,
-        "render" => templating::Render,
+        "list" => list::List,
+        "read" => read::Read,
+        "write" => write::Write,
+        "rename" => rename_remove::Rename,
+        "remove" => rename_remove::Remove,
+        "of" => usage::Of,
+        "unused" => usage::Unused,
+        "remove_unused" => usage::RemoveUnused,
+        "missing" => usage::Missing,
+        "export" => export::Export,
+        "templates" => templates::Templates,
+        "render" => templates::Render,
     }
 }

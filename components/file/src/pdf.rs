@@ -1,7 +1,7 @@
-//! The text of a PDF, page by page, in the order in which the file shows it. `hayro` reads the file and its fonts, and
-//! forgives what is broken; here glyphs become lines.
+//! Extracts the text of a PDF page by page, in drawing order. `hayro` parses the file and its fonts and tolerates
+//! errors; this module turns glyphs into lines.
 //!
-//! Every byte of a PDF is controlled by who made it: what costs time or memory is bounded.
+//! A PDF is untrusted input: time and memory are bounded.
 
 mod layout;
 
@@ -20,48 +20,48 @@ use hayro_syntax::{LoadPdfError, Pdf};
 
 use layout::Lines;
 
-/// How deep drawings may hold each other.
-const DEEPEST: usize = 8;
-/// How many drawing instructions of one page are looked at.
-const MOST_STEPS: usize = 2_000_000;
-/// How large anything compressed in the file may be.
-const LARGEST_STREAM: u64 = 64 << 20;
-/// How large all of it together may be.
-const LARGEST_WHOLE: u64 = 512 << 20;
+/// The maximum nesting depth of form XObjects.
+const MAX_FORM_DEPTH: usize = 8;
+/// The maximum number of content stream operations per page.
+const MAX_OPERATIONS: usize = 2_000_000;
+/// The maximum decompressed size of one stream.
+const MAX_STREAM_BYTES: u64 = 64 << 20;
+/// The maximum decompressed size of all streams.
+const MAX_TOTAL_BYTES: u64 = 512 << 20;
 
 /// Why a PDF cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unreadable {
+pub(crate) enum PdfError {
     /// It needs a password.
-    Locked,
-    /// It is no PDF, or too broken.
-    Broken,
-    /// Something in it grows without measure when it is unpacked.
-    Bomb,
+    Encrypted,
+    /// It is not a PDF, or damaged.
+    Invalid,
+    /// It decompresses to more than the limits.
+    TooLarge,
 }
 
-/// A PDF that was opened.
+/// An opened PDF.
 pub(crate) struct Document(Pdf);
 
 impl Document {
-    pub(crate) fn open(bytes: Vec<u8>) -> Result<Document, Unreadable> {
-        if has_bomb(&bytes) {
-            return Err(Unreadable::Bomb);
+    pub(crate) fn open(bytes: Vec<u8>) -> Result<Document, PdfError> {
+        if is_decompression_bomb(&bytes) {
+            return Err(PdfError::TooLarge);
         }
         match Pdf::new(bytes) {
-            Ok(pdf) if pdf.pages().is_empty() => Err(Unreadable::Broken),
+            Ok(pdf) if pdf.pages().is_empty() => Err(PdfError::Invalid),
             Ok(pdf) => Ok(Document(pdf)),
-            Err(LoadPdfError::Decryption(_)) => Err(Unreadable::Locked),
-            Err(LoadPdfError::Invalid) => Err(Unreadable::Broken),
+            Err(LoadPdfError::Decryption(_)) => Err(PdfError::Encrypted),
+            Err(LoadPdfError::Invalid) => Err(PdfError::Invalid),
         }
     }
 
-    /// How many pages it has.
+    /// The number of pages.
     pub(crate) fn pages(&self) -> usize {
         self.0.pages().len()
     }
 
-    /// Its title, if it has one that can be read.
+    /// The title, if it has one.
     pub(crate) fn title(&self) -> Option<String> {
         let title = self.0.metadata().title.as_deref()?;
         let text = match title {
@@ -78,55 +78,55 @@ impl Document {
         (!text.is_empty()).then_some(text)
     }
 
-    /// Tell the text of some pages, from 1, of so many bytes at most each, until somebody has enough.
+    /// Extracts the text of pages, from 1, with at most `max_bytes` each, until `on_page` breaks.
     pub(crate) fn read(
         &self,
         pages: RangeInclusive<usize>,
-        most: usize,
-        mut tell: impl FnMut(usize, String) -> ControlFlow<()>,
+        max_bytes: usize,
+        mut on_page: impl FnMut(usize, String) -> ControlFlow<()>,
     ) {
-        let mut reading = Reading {
+        let mut extractor = TextExtractor {
             fonts: FontCache::new(),
-            // Glyphs are never drawn, so that one font will do where a file brings none.
+            // Glyphs are never drawn, so one fallback font suffices.
             font_resolver: Arc::new(|_| Some(StandardFont::Helvetica.get_font_data())),
             cmap_resolver: Arc::new(|_| None),
-            lines: Lines::new(most),
-            steps: 0,
+            lines: Lines::new(max_bytes),
+            operations: 0,
         };
         for number in pages {
             let page = number.checked_sub(1).and_then(|at| self.0.pages().get(at));
             if let Some(page) = page {
-                reading.steps = 0;
-                reading.follow(
+                extractor.operations = 0;
+                extractor.run(
                     page.typed_operations(),
                     page.resources(),
                     State::default(),
                     0,
                 );
             }
-            let lines = std::mem::replace(&mut reading.lines, Lines::new(most));
-            if tell(number, lines.finish()).is_break() {
+            let lines = std::mem::replace(&mut extractor.lines, Lines::new(max_bytes));
+            if on_page(number, lines.finish()).is_break() {
                 return;
             }
         }
     }
 }
 
-/// Whether something in the file unpacks to more than there is room for.
-fn has_bomb(bytes: &[u8]) -> bool {
+/// Whether the streams of the file decompress to more than the limits.
+fn is_decompression_bomb(bytes: &[u8]) -> bool {
     let mut rest = bytes;
-    let mut whole = 0;
+    let mut total = 0;
     while let Some(at) = find(rest, b"stream") {
         let after = &rest[at + b"stream".len()..];
         let data = after.strip_prefix(b"\r").unwrap_or(after);
         let data = data.strip_prefix(b"\n").unwrap_or(data);
-        // 0x78 begins what zlib packed. Less than a thousandth of the limit cannot unpack to it.
-        if data.first() == Some(&0x78) && data.len() as u64 > LARGEST_STREAM / 1100 {
-            let mut unpacked = flate2::read::ZlibDecoder::new(data).take(LARGEST_STREAM + 1);
-            // What breaks off is read as far as it goes, and counts as far.
+        // zlib data starts with 0x78. Its compression ratio is below 1100.
+        if data.first() == Some(&0x78) && data.len() as u64 > MAX_STREAM_BYTES / 1100 {
+            let mut unpacked = flate2::read::ZlibDecoder::new(data).take(MAX_STREAM_BYTES + 1);
+            // Truncated streams count as far as they can be decompressed.
             let _ = std::io::copy(&mut unpacked, &mut std::io::sink());
-            whole += LARGEST_STREAM + 1 - unpacked.limit();
-            if unpacked.limit() == 0 || whole > LARGEST_WHOLE {
+            total += MAX_STREAM_BYTES + 1 - unpacked.limit();
+            if unpacked.limit() == 0 || total > MAX_TOTAL_BYTES {
                 return true;
             }
         }
@@ -135,14 +135,16 @@ fn has_bomb(bytes: &[u8]) -> bool {
     false
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|part| part == wanted)
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes
+        .windows(pattern.len())
+        .position(|part| part == pattern)
 }
 
-/// What a drawing instruction finds and leaves.
+/// The graphics and text state.
 #[derive(Clone)]
 struct State<'a> {
-    /// From the drawing's room to the page's.
+    /// The current transformation matrix.
     transform: Affine,
     text: Affine,
     line: Affine,
@@ -178,23 +180,23 @@ impl State<'_> {
         self.text = self.line;
     }
 
-    /// Move the pen by so much of the text's own room.
+    /// Moves the pen in text space.
     fn advance(&mut self, right: f64, up: f64) {
         self.text *= Affine::translate((right, up));
     }
 }
 
-struct Reading<'a> {
+struct TextExtractor<'a> {
     fonts: FontCache<'a>,
     font_resolver: FontResolverFn,
     cmap_resolver: CMapResolverFn,
     lines: Lines,
-    steps: usize,
+    operations: usize,
 }
 
-impl<'a> Reading<'a> {
-    /// Follow the instructions of a page, or of a drawing within one.
-    fn follow(
+impl<'a> TextExtractor<'a> {
+    /// Runs the operations of a page or of a form XObject.
+    fn run(
         &mut self,
         mut instructions: TypedIter<'_>,
         resources: &Resources<'a>,
@@ -204,8 +206,8 @@ impl<'a> Reading<'a> {
         let mut state = begin;
         let mut saved: Vec<State<'a>> = Vec::new();
         while let Some(instruction) = instructions.next() {
-            self.steps += 1;
-            if self.steps > MOST_STEPS || self.lines.is_full() {
+            self.operations += 1;
+            if self.operations > MAX_OPERATIONS || self.lines.is_full() {
                 return;
             }
             match instruction {
@@ -268,10 +270,10 @@ impl<'a> Reading<'a> {
                     }
                 }
                 TypedInstruction::XObject(drawing) => {
-                    if depth < DEEPEST
+                    if depth < MAX_FORM_DEPTH
                         && let Some(form) = resources.get_x_object(drawing.0)
                     {
-                        self.follow_form(&form, resources, &state, depth);
+                        self.run_form(&form, resources, &state, depth);
                     }
                 }
                 _ => {}
@@ -279,7 +281,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn follow_form(
+    fn run_form(
         &mut self,
         form: &Stream<'a>,
         outer: &Resources<'a>,
@@ -304,7 +306,7 @@ impl<'a> Reading<'a> {
             Some(own) => Resources::new(own),
             None => outer.clone(),
         };
-        self.follow(TypedIter::new(&content), &resources, state, depth + 1);
+        self.run(TypedIter::new(&content), &resources, state, depth + 1);
     }
 
     fn font(&mut self, resources: &Resources<'a>, name: &Name<'_>) -> Option<Font<'a>> {
@@ -321,7 +323,7 @@ impl<'a> Reading<'a> {
         let mut at = 0;
         while at < bytes.len() && !self.lines.is_full() {
             let (code, length) = font.read_code(bytes, at);
-            // Whatever a font says, something is read.
+            // Always advance, even if a font reports length 0.
             let length = length.max(1);
             at += length;
             let place = state.transform * state.text;
@@ -338,7 +340,7 @@ impl<'a> Reading<'a> {
                     0.0,
                 ),
             };
-            // The space between letters belongs to neither: only the glyph itself is on the line.
+            // Letter spacing is not part of the glyph.
             let ink = match is_vertical {
                 true => right,
                 false => advance.x / 1000.0 * state.size * state.stretch,

@@ -1,10 +1,10 @@
-//! The actions as callers call them: by name, with JSON.
+//! Tests of every action, called by name with JSON as the host does.
 
-mod changing;
-mod exporting;
+mod edit_actions;
+mod export;
 mod fixtures;
 mod html;
-mod looking;
-mod reading;
-mod templating;
-mod using;
+mod list;
+mod read;
+mod templates;
+mod usage;

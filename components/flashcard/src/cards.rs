@@ -1,5 +1,5 @@
-//! The cards of a note: what people write, found with exact places. A passage (a question) makes one card or several
-//! siblings: both directions, or one for each cloze.
+//! Finds the cards of a note with their exact ranges. A passage (a [`Question`]) yields one card or several sibling
+//! cards: both directions, or one for each cloze.
 
 use std::ops::Range;
 
@@ -7,27 +7,27 @@ use crate::comment::{self, Comment};
 use crate::lines::{Kind, Line, SCHEDULE, lines, marker_length};
 use crate::spans::{self, Cloze, Separator};
 
-/// A passage longer than this is no card, in bytes: nobody learns it, and each sibling repeats it.
-const LONGEST: usize = 32 << 10;
-/// How many siblings a passage may have.
-const MOST_SIBLINGS: usize = 100;
-/// What stands for what is to be guessed.
+/// Maximum length of a passage. Longer ones are ignored: each sibling would repeat the text.
+const MAX_PASSAGE_BYTES: usize = 32 << 10;
+/// Maximum number of siblings of a passage.
+const MAX_SIBLINGS: usize = 100;
+/// The placeholder of a cloze in a question.
 const GAP: &str = "[...]";
 
-/// How a passage is written.
+/// The notation of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Question and answer on one line.
     Line,
     /// Question, `?`, answer.
     Lines,
-    /// Text with gaps.
+    /// Text with clozes.
     Cloze,
 }
 
 impl Shape {
-    /// The word that callers see.
-    pub(crate) fn word(self) -> &'static str {
+    /// Its name on the wire.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Shape::Line => "line",
             Shape::Lines => "lines",
@@ -39,34 +39,34 @@ impl Shape {
 /// One card of a passage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Side {
-    /// What is asked.
+    /// The question.
     pub(crate) front: String,
-    /// What is to be answered.
+    /// The answer.
     pub(crate) back: String,
 }
 
-/// A passage that makes cards.
+/// A passage that yields cards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Question {
-    /// How it is written.
+    /// Its notation.
     pub(crate) shape: Shape,
-    /// The line of the file on which it begins, from 1.
+    /// Its first line in the file, 1-based.
     pub(crate) line: usize,
-    /// Its lines without the last line's ending, and without its schedule.
+    /// Its lines, without the last line ending and without its schedule.
     pub(crate) range: Range<usize>,
-    /// Its lines with their endings, and with its schedule.
+    /// Its lines with their endings and its schedule.
     pub(crate) whole: Range<usize>,
     /// Its cards.
     pub(crate) sides: Vec<Side>,
     /// The `^id` at its end.
     pub(crate) block: Option<String>,
-    /// The schedule that stands with it.
+    /// Its schedule comment.
     pub(crate) schedule: Option<Comment>,
-    /// For a cloze: its text, as Anki writes it.
+    /// For a cloze: its text in the notation of Anki.
     pub(crate) numbered: Option<String>,
 }
 
-/// The passages of a note that make cards, in order. `bold`: whether bold text is a cloze.
+/// The passages of a note that yield cards, in order. `bold` is whether bold text is a cloze.
 pub(crate) fn questions(note: &str, bold: bool) -> Vec<Question> {
     let lines = lines(note);
     let mut finder = Finder {
@@ -84,7 +84,7 @@ pub(crate) fn questions(note: &str, bold: bool) -> Vec<Question> {
     finder.found
 }
 
-/// The lines that were read since the last blank one.
+/// The lines since the last blank line.
 #[derive(Default)]
 struct Passage {
     first: Option<usize>,
@@ -101,7 +101,7 @@ struct Finder<'n> {
 }
 
 impl Finder<'_> {
-    /// Read a line; returns the next one.
+    /// Processes a line; returns the index of the next one.
     fn line(&mut self, index: usize) -> usize {
         let line = &self.lines[index];
         match line.kind {
@@ -121,7 +121,7 @@ impl Finder<'_> {
     fn prose(&mut self, index: usize) -> usize {
         let range = self.lines[index].range.clone();
         let text = &self.note[range.clone()];
-        if self.passage.separator.is_some() || text.len() > LONGEST {
+        if self.passage.separator.is_some() || text.len() > MAX_PASSAGE_BYTES {
             self.passage.first.get_or_insert(index);
             return index + 1;
         }
@@ -141,7 +141,7 @@ impl Finder<'_> {
             return self.lines.partition_point(|line| line.range.start < after);
         }
         self.passage.first.get_or_insert(index);
-        if self.passage.clozes.len() <= MOST_SIBLINGS {
+        if self.passage.clozes.len() <= MAX_SIBLINGS {
             self.passage.clozes.extend(clozes);
         }
         index + 1
@@ -154,8 +154,8 @@ impl Finder<'_> {
         if from > separator.range.start || separator.range.end > tail.text.end {
             return None;
         }
-        let front = without_deck(&self.note[from..separator.range.start]);
-        let back = without_deck(&self.note[separator.range.end..tail.text.end]);
+        let front = strip_deck_tags(&self.note[from..separator.range.start]);
+        let back = strip_deck_tags(&self.note[separator.range.end..tail.text.end]);
         let next = self
             .lines
             .get(index + 1)
@@ -200,7 +200,7 @@ impl Finder<'_> {
         self.end_with(index, None);
     }
 
-    /// What was read up to a line is a passage; its schedule may stand alone on a line.
+    /// Ends the passage before a line; its schedule may be on a line of its own.
     fn end_with(&mut self, index: usize, schedule: Option<usize>) {
         let passage = std::mem::take(&mut self.passage);
         let Some(first) = passage.first.filter(|first| *first < index) else {
@@ -215,7 +215,7 @@ impl Finder<'_> {
         ) else {
             return;
         };
-        if range.len() > LONGEST || last < first {
+        if range.len() > MAX_PASSAGE_BYTES || last < first {
             return;
         }
         let tail = Tail::of(self.note, self.lines[last].range.clone());
@@ -224,7 +224,7 @@ impl Finder<'_> {
             .schedule
             .clone()
             .or_else(|| own_line.map(|at| comment_in(self.note, &self.lines[at])));
-        let reading = Reading {
+        let reading = MultilinePassage {
             note: self.note,
             lines: self.lines,
             first,
@@ -237,7 +237,7 @@ impl Finder<'_> {
                 .map(|sides| (Shape::Lines, sides, None)),
             None if passage.clozes.is_empty() => None,
             None => {
-                let (sides, numbered) = reading.gaps(&passage.clozes);
+                let (sides, numbered) = reading.cloze_sides(&passage.clozes);
                 Some((Shape::Cloze, sides, Some(numbered)))
             }
         };
@@ -257,8 +257,8 @@ impl Finder<'_> {
     }
 }
 
-/// A passage of several lines, being read.
-struct Reading<'a> {
+/// A passage of several lines.
+struct MultilinePassage<'a> {
     note: &'a str,
     lines: &'a [Line],
     first: usize,
@@ -266,8 +266,8 @@ struct Reading<'a> {
     tail: &'a Tail,
 }
 
-impl Reading<'_> {
-    /// The text of some of its lines, without comments.
+impl MultilinePassage<'_> {
+    /// The text of a range of lines, without comments.
     fn text(&self, lines: Range<usize>) -> String {
         self.pieces(lines)
             .into_iter()
@@ -277,10 +277,10 @@ impl Reading<'_> {
     }
 
     fn pieces(&self, lines: Range<usize>) -> Vec<Range<usize>> {
-        let told: Vec<usize> = lines
+        let visible: Vec<usize> = lines
             .filter(|at| self.lines[*at].kind != Kind::Comment)
             .collect();
-        let alone = told.len() == 1;
+        let alone = visible.len() == 1;
         let piece = |at: usize| {
             let range = self.lines[at].range.clone();
             let end = if at == self.last {
@@ -289,7 +289,7 @@ impl Reading<'_> {
                 range.end
             };
             let text = &self.note[range.start..end];
-            // A list keeps its markers; a line that stands alone has no use for them.
+            // Lists keep their markers; a single line is stripped of them.
             let skipped = if alone && self.lines[at].kind == Kind::Prose {
                 marker_length(text)
             } else {
@@ -297,11 +297,11 @@ impl Reading<'_> {
             };
             range.start + skipped..end
         };
-        told.into_iter().map(piece).collect()
+        visible.into_iter().map(piece).collect()
     }
 
     fn sides(&self, separator: usize, both: bool) -> Option<Vec<Side>> {
-        let front = without_deck(&self.text(self.first..separator));
+        let front = strip_deck_tags(&self.text(self.first..separator));
         let back = self.text(separator + 1..self.last + 1).trim().to_owned();
         if front.is_empty() || back.is_empty() {
             return None;
@@ -319,15 +319,19 @@ impl Reading<'_> {
         Some(sides)
     }
 
-    /// One card for each gap, and the text with the gaps as Anki writes them.
-    fn gaps(&self, clozes: &[Cloze]) -> (Vec<Side>, String) {
+    /// One side for each cloze, and the text in the cloze notation of Anki.
+    fn cloze_sides(&self, clozes: &[Cloze]) -> (Vec<Side>, String) {
         let pieces = self.pieces(self.first..self.last + 1);
-        let seen = |cloze: &&Cloze| {
+        let is_visible = |cloze: &&Cloze| {
             pieces
                 .iter()
                 .any(|piece| piece.start <= cloze.outer.start && cloze.outer.end <= piece.end)
         };
-        let clozes: Vec<&Cloze> = clozes.iter().filter(seen).take(MOST_SIBLINGS).collect();
+        let clozes: Vec<&Cloze> = clozes
+            .iter()
+            .filter(is_visible)
+            .take(MAX_SIBLINGS)
+            .collect();
         let mut numbers: Vec<u32> = Vec::new();
         let mut groups: Vec<usize> = Vec::new();
         let mut count = 0;
@@ -337,7 +341,7 @@ impl Reading<'_> {
                 .and_then(|number| numbers.iter().position(|known| *known == number));
             groups.push(known.unwrap_or(count));
             if known.is_none() {
-                // A gap without a number is a group of its own, which no number leads to.
+                // A cloze without a number is a group of its own.
                 numbers.push(cloze.number.unwrap_or(u32::MAX));
                 count += 1;
             }
@@ -361,7 +365,7 @@ impl Reading<'_> {
                 }
                 text.push_str(&self.note[from..piece.end]);
             }
-            without_deck(&text)
+            strip_deck_tags(&text)
         };
         let inner = |cloze: &Cloze| self.note[cloze.inner.clone()].to_owned();
         let back = written(&|_, cloze| inner(cloze));
@@ -389,11 +393,11 @@ impl Reading<'_> {
     }
 }
 
-/// What the last line of a passage ends with.
+/// The end of the last line of a passage: block id and schedule.
 struct Tail {
-    /// What is left of the line.
+    /// The remaining text of the line.
     text: Range<usize>,
-    /// Where the passage ends, with its block id and without its schedule.
+    /// End of the passage, after its block id and before its schedule.
     end: usize,
     block: Option<String>,
     schedule: Option<Range<usize>>,
@@ -426,15 +430,15 @@ impl Tail {
     }
 }
 
-/// The comment that stands alone on a line.
+/// The range of a comment on a line of its own.
 fn comment_in(note: &str, line: &Line) -> Range<usize> {
     let text = &note[line.range.clone()];
     let start = text.find(SCHEDULE).unwrap_or(0);
     line.range.start + start..line.range.start + text.trim_end().len()
 }
 
-/// A text without the tags that only name its deck.
-fn without_deck(text: &str) -> String {
+/// Removes the tags that only name the deck.
+fn strip_deck_tags(text: &str) -> String {
     if !text.contains('#') {
         return text.trim().to_owned();
     }

@@ -1,13 +1,12 @@
-//! Days as learners count them: a day begins at four in the morning, local time, so that an evening that grows long is
-//! still one evening.
+//! Review days. A day starts at 4:00 local time, so that reviews shortly after midnight count for the previous day.
 
 use notehost_sdk::dates;
 use notehost_sdk::prelude::*;
 
-/// When a day begins, in milliseconds after midnight.
-const DAWN: i64 = 4 * 3_600_000;
+/// Start of a day, in milliseconds after midnight.
+const DAY_START_MS: i64 = 4 * 3_600_000;
 
-/// The moment of a call.
+/// The time of a call.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     /// Milliseconds since 1970.
@@ -16,7 +15,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// What the owner's clock says.
+    /// The current time of the owner.
     pub(crate) fn of(vault: &Vault) -> Clock {
         let now = vault.now();
         Clock {
@@ -25,30 +24,30 @@ impl Clock {
         }
     }
 
-    /// The day of a moment.
+    /// The day of a timestamp.
     pub(crate) fn day(&self, moment: i64) -> i64 {
         moment
-            .saturating_add(self.ahead - DAWN)
+            .saturating_add(self.ahead - DAY_START_MS)
             .div_euclid(dates::DAY)
     }
 
-    /// The day of now.
+    /// The current day.
     pub(crate) fn today(&self) -> i64 {
         self.day(self.now)
     }
 
-    /// When a day begins, in milliseconds since 1970.
-    pub(crate) fn begin_of(&self, day: i64) -> i64 {
-        day * dates::DAY + DAWN - self.ahead
+    /// The start of a day, in milliseconds since 1970.
+    pub(crate) fn start_of(&self, day: i64) -> i64 {
+        day * dates::DAY + DAY_START_MS - self.ahead
     }
 
-    /// How many days passed since a moment.
+    /// The number of days since a timestamp.
     pub(crate) fn days_since(&self, moment: i64) -> u32 {
         u32::try_from(self.today() - self.day(moment)).unwrap_or(0)
     }
 
-    /// A moment as the owner's clock shows it: `2026-01-01 08:30`.
-    pub(crate) fn shown(&self, moment: i64) -> String {
+    /// Formats a timestamp in local time: `2026-01-01 08:30`.
+    pub(crate) fn local_time(&self, moment: i64) -> String {
         let local = moment.saturating_add(self.ahead);
         let minutes = local.rem_euclid(dates::DAY) / 60_000;
         format!(
@@ -65,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_begins_at_four_local_time() {
+    fn days_start_at_four_local_time() {
         let clock = Clock {
             now: 0,
             ahead: 2 * 3_600_000,
@@ -73,7 +72,7 @@ mod tests {
         let hour = 3_600_000;
         assert_eq!(clock.day(2 * hour - 1), -1);
         assert_eq!(clock.day(2 * hour), 0);
-        assert_eq!(clock.shown(0), "1970-01-01 02:00");
+        assert_eq!(clock.local_time(0), "1970-01-01 02:00");
         assert_eq!(
             Clock {
                 now: 30 * hour,

@@ -1,4 +1,4 @@
-//! The cards of the vault, as far as the caller may see its notes: found in the notes, joined with what is kept of them.
+//! The cards of the notes visible to the caller, joined with their stored records.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -19,8 +19,8 @@ use crate::identity::{self, Traits};
 use crate::lines::SCHEDULE;
 use crate::records::{Record, Records};
 
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 500;
+/// How many notes one index query returns.
+const BATCH_SIZE: u32 = 500;
 
 /// A card.
 #[derive(Debug, Clone)]
@@ -28,32 +28,32 @@ pub(crate) struct Card {
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) deck: Option<String>,
-    /// The place of its passage among those of the note.
+    /// The index of its passage in the note.
     pub(crate) question: usize,
     pub(crate) sibling: usize,
-    /// What is kept of it; made up where nothing is.
+    /// Its stored record, or a new one.
     pub(crate) record: Record,
-    /// The note under which it is kept, if it is.
-    pub(crate) kept_at: Option<String>,
+    /// The note under which its record is stored, if there is one.
+    pub(crate) record_path: Option<String>,
     /// Its schedule in the note.
-    pub(crate) written: Written,
+    pub(crate) note_schedule: NoteSchedule,
 }
 
-/// What a note says of when a card is asked.
+/// The schedule of a card in its note.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Written {
-    /// Nothing: its schedule is kept in the store.
-    Nothing,
-    /// This.
+pub(crate) enum NoteSchedule {
+    /// None: the schedule is in the store.
+    Absent,
+    /// A valid entry.
     Entry(Entry),
-    /// Something that cannot be read.
+    /// An invalid entry.
     Unreadable,
 }
 
-/// When a card is asked.
+/// When a card is due.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum When {
-    /// It is new.
+pub(crate) enum DueTime {
+    /// Never: it is new.
     Never,
     /// At a moment.
     At(i64),
@@ -62,95 +62,99 @@ pub(crate) enum When {
 }
 
 impl Card {
-    /// How callers name it.
+    /// Its id for callers.
     pub(crate) fn handle(&self) -> String {
         format!("{}#{}", self.path, self.id)
     }
 
-    /// What FSRS knows of it.
+    /// Its FSRS memory state.
     pub(crate) fn memory(&self) -> Option<&Memory> {
-        match &self.written {
-            Written::Nothing => self.record.memory.as_ref(),
-            Written::Entry(Entry::Fsrs(fsrs)) => fsrs.memory.as_ref(),
+        match &self.note_schedule {
+            NoteSchedule::Absent => self.record.memory.as_ref(),
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.memory.as_ref(),
             _ => None,
         }
     }
 
     /// `new`, `learning`, `review`, `relearning`, or `unreadable`.
     pub(crate) fn state(&self) -> &'static str {
-        match &self.written {
-            Written::Entry(Entry::Sm2(_)) => Phase::Review.word(),
-            Written::Unreadable => "unreadable",
-            _ => self.memory().map_or("new", |memory| memory.phase.word()),
+        match &self.note_schedule {
+            NoteSchedule::Entry(Entry::Sm2(_)) => Phase::Review.as_str(),
+            NoteSchedule::Unreadable => "unreadable",
+            _ => self.memory().map_or("new", |memory| memory.phase.as_str()),
         }
     }
 
-    /// When it is asked.
-    pub(crate) fn when(&self, clock: &Clock) -> When {
+    /// When it is due.
+    pub(crate) fn due_time(&self, clock: &Clock) -> DueTime {
         let by_phase = |memory: &Memory, at: i64, on: i64| match memory.phase {
-            Phase::Review => When::On(on),
-            _ => When::At(at),
+            Phase::Review => DueTime::On(on),
+            _ => DueTime::At(at),
         };
-        match &self.written {
-            Written::Nothing => self.record.memory.as_ref().map_or(When::Never, |memory| {
-                by_phase(memory, self.record.due, self.record.day)
-            }),
-            Written::Entry(Entry::Sm2(sm2)) => When::On(sm2.due),
-            Written::Entry(Entry::Fsrs(fsrs)) => {
+        match &self.note_schedule {
+            NoteSchedule::Absent => self
+                .record
+                .memory
+                .as_ref()
+                .map_or(DueTime::Never, |memory| {
+                    by_phase(memory, self.record.due, self.record.day)
+                }),
+            NoteSchedule::Entry(Entry::Sm2(sm2)) => DueTime::On(sm2.due),
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => {
                 let memory = fsrs.memory.as_ref();
-                memory.map_or(When::Never, |memory| {
+                memory.map_or(DueTime::Never, |memory| {
                     by_phase(memory, fsrs.due, clock.day(fsrs.due))
                 })
             }
-            Written::Entry(Entry::New) | Written::Unreadable => When::Never,
+            NoteSchedule::Entry(Entry::New) | NoteSchedule::Unreadable => DueTime::Never,
         }
     }
 
-    /// Whether it is to be asked now.
+    /// Whether it is due now.
     pub(crate) fn is_due(&self, clock: &Clock) -> bool {
-        let reached = match self.when(clock) {
-            When::Never => false,
-            When::At(moment) => moment <= clock.now,
-            When::On(day) => day <= clock.today(),
+        let reached = match self.due_time(clock) {
+            DueTime::Never => false,
+            DueTime::At(moment) => moment <= clock.now,
+            DueTime::On(day) => day <= clock.today(),
         };
         reached && !self.record.suspended
     }
 
-    /// Whether it was never asked, and may be.
+    /// Whether it is new and not suspended.
     pub(crate) fn is_new(&self) -> bool {
         self.state() == "new" && !self.record.suspended
     }
 
-    /// When it was last answered.
+    /// When it was last reviewed.
     pub(crate) fn last(&self) -> Option<i64> {
-        match &self.written {
-            Written::Entry(Entry::Fsrs(fsrs)) => fsrs.last,
+        match &self.note_schedule {
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.last,
             _ => Some(self.record.last).filter(|last| *last != 0),
         }
     }
 
-    /// The days between the last answer and the day it is asked.
+    /// Days between the last review and the due date.
     pub(crate) fn interval(&self) -> Option<f64> {
-        match &self.written {
-            Written::Nothing => self.record.memory.map(|_| f64::from(self.record.interval)),
-            Written::Entry(Entry::Sm2(sm2)) => Some(sm2.interval),
-            Written::Entry(Entry::Fsrs(fsrs)) => fsrs.memory.map(|_| f64::from(fsrs.interval)),
+        match &self.note_schedule {
+            NoteSchedule::Absent => self.record.memory.map(|_| f64::from(self.record.interval)),
+            NoteSchedule::Entry(Entry::Sm2(sm2)) => Some(sm2.interval),
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.memory.map(|_| f64::from(fsrs.interval)),
             _ => None,
         }
     }
 
-    /// How often it was forgotten.
+    /// Number of lapses.
     pub(crate) fn lapses(&self) -> u32 {
-        match &self.written {
-            Written::Entry(Entry::Fsrs(fsrs)) => fsrs.lapses,
+        match &self.note_schedule {
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.lapses,
             _ => self.record.lapses,
         }
     }
 
-    /// How often it was answered.
+    /// Number of reviews.
     pub(crate) fn reps(&self) -> u32 {
-        match &self.written {
-            Written::Entry(Entry::Fsrs(fsrs)) => fsrs.reps,
+        match &self.note_schedule {
+            NoteSchedule::Entry(Entry::Fsrs(fsrs)) => fsrs.reps,
             _ => self.record.reps,
         }
     }
@@ -162,7 +166,7 @@ pub(crate) struct CardNote {
     pub(crate) questions: Vec<Question>,
     pub(crate) cards: Vec<Card>,
     pub(crate) decks: Decks,
-    /// What share of its cards is to be remembered.
+    /// Desired retention for its cards.
     pub(crate) retention: Option<f32>,
 }
 
@@ -180,16 +184,16 @@ impl CardNote {
     }
 }
 
-/// Which cards are meant.
+/// A selection of cards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// All that are marked as cards.
+    /// All cards that belong to a deck.
     All,
-    /// Those of a deck and the decks below it.
+    /// The cards of a deck and its subdecks.
     Deck(String),
-    /// Those of a notebook.
+    /// The cards of a notebook.
     Notebook(String),
-    /// All of a note, marked or not.
+    /// All cards of a note, also those without a deck.
     Note(String),
 }
 
@@ -198,8 +202,8 @@ pub(crate) struct Collection<'v> {
     pub(crate) vault: &'v Vault,
     pub(crate) records: Records<'v>,
     pub(crate) clock: Clock,
-    /// Of notes that were looked into: the ids of records that none of their cards has.
-    left: RefCell<HashMap<String, HashSet<String>>>,
+    /// Cache by note: the ids of records that match none of its cards.
+    orphans: RefCell<HashMap<String, HashSet<String>>>,
 }
 
 impl<'v> Collection<'v> {
@@ -209,7 +213,7 @@ impl<'v> Collection<'v> {
             vault,
             records: Records::of(vault),
             clock: Clock::of(vault),
-            left: RefCell::default(),
+            orphans: RefCell::default(),
         }
     }
 
@@ -219,7 +223,7 @@ impl<'v> Collection<'v> {
         for path in self.candidates(scope)? {
             let mut loaded = match self.vault.read_text(&path) {
                 Ok(note) => self.load(note)?,
-                // A note that is not text, or that went away since the index was made, has no cards.
+                // A note that is not text, or was deleted after indexing, has no cards.
                 Err(_) if !matches!(scope, Scope::Note(_)) => continue,
                 Err(error) => return Err(error),
             };
@@ -258,7 +262,7 @@ impl<'v> Collection<'v> {
             let page = self.vault.find(&Query {
                 condition: Some(marked.clone()),
                 offset: paths.len() as u64,
-                limit: AT_ONCE,
+                limit: BATCH_SIZE,
                 ..Query::default()
             })?;
             let ended =
@@ -278,10 +282,10 @@ impl<'v> Collection<'v> {
         Ok(paths)
     }
 
-    /// A note with all that looks like a card in it.
+    /// Parses a note and joins its cards with their records.
     pub(crate) fn load(&self, note: Note) -> Result<CardNote> {
         let properties = frontmatter::properties(&note.text).unwrap_or_default();
-        let questions = questions(&note.text, asks_for_bold(&properties));
+        let questions = questions(&note.text, is_bold_cloze(&properties));
         let places: Vec<Range<usize>> = questions
             .iter()
             .map(|question| question.range.clone())
@@ -294,17 +298,18 @@ impl<'v> Collection<'v> {
             .iter()
             .map(|at| at.map(|at| kept[at].clone()))
             .collect();
-        let mut kept_at: Vec<Option<String>> = matched
+        let mut record_path: Vec<Option<String>> = matched
             .iter()
             .map(|at| at.map(|_| note.path.clone()))
             .collect();
         let mut adopted: HashSet<(String, String)> = HashSet::new();
         for (at, traits) in traits.iter().enumerate() {
             if records[at].is_none()
-                && let Some((path, record)) = self.moved(&note.path, traits, &adopted)?
+                && let Some((path, record)) =
+                    self.record_from_other_note(&note.path, traits, &adopted)?
             {
                 adopted.insert((path.clone(), record.id.clone()));
-                kept_at[at] = Some(path);
+                record_path[at] = Some(path);
                 records[at] = Some(record);
             }
         }
@@ -333,8 +338,8 @@ impl<'v> Collection<'v> {
                     question: index,
                     sibling,
                     record,
-                    kept_at: kept_at[at].take(),
-                    written: written(&note.text, question, sibling),
+                    record_path: record_path[at].take(),
+                    note_schedule: note_schedule(&note.text, question, sibling),
                 });
             }
         }
@@ -347,22 +352,22 @@ impl<'v> Collection<'v> {
         })
     }
 
-    /// A record of a card that stood in another note and stands there no longer.
-    fn moved(
+    /// The record of a card that was moved here from another note.
+    fn record_from_other_note(
         &self,
         path: &str,
         traits: &Traits,
         adopted: &HashSet<(String, String)>,
     ) -> Result<Option<(String, Record)>> {
-        for other in self.records.elsewhere(&traits.front, path)? {
-            // A note that this caller may not see keeps its cards, whether it is there or not.
+        for other in self.records.other_paths(&traits.front, path)? {
+            // The records of notes hidden from the caller are never taken over.
             if self.vault.access(&other) == Tier::None {
                 continue;
             }
-            let left = self.left_in(&other)?;
+            let orphans = self.orphaned_ids(&other)?;
             let found = self.records.of_note(&other)?.into_iter().find(|record| {
                 record.front == traits.front
-                    && left.contains(&record.id)
+                    && orphans.contains(&record.id)
                     && !adopted.contains(&(other.clone(), record.id.clone()))
             });
             if let Some(record) = found {
@@ -372,32 +377,34 @@ impl<'v> Collection<'v> {
         Ok(None)
     }
 
-    /// The ids of a note's records that none of its cards has.
-    fn left_in(&self, path: &str) -> Result<HashSet<String>> {
-        if let Some(known) = self.left.borrow().get(path) {
+    /// The ids of the records of a note that match none of its cards.
+    fn orphaned_ids(&self, path: &str) -> Result<HashSet<String>> {
+        if let Some(known) = self.orphans.borrow().get(path) {
             return Ok(known.clone());
         }
         let records = self.records.of_note(path)?;
-        let mut left: HashSet<String> = records.iter().map(|record| record.id.clone()).collect();
+        let mut orphans: HashSet<String> = records.iter().map(|record| record.id.clone()).collect();
         if let Ok(note) = self.vault.read_text(path) {
             let properties = frontmatter::properties(&note.text).unwrap_or_default();
-            let traits = traits_of(path, &questions(&note.text, asks_for_bold(&properties)));
+            let traits = traits_of(path, &questions(&note.text, is_bold_cloze(&properties)));
             for at in identity::matched(&traits, &records).into_iter().flatten() {
-                left.remove(&records[at].id);
+                orphans.remove(&records[at].id);
             }
         }
-        self.left.borrow_mut().insert(path.to_owned(), left.clone());
-        Ok(left)
+        self.orphans
+            .borrow_mut()
+            .insert(path.to_owned(), orphans.clone());
+        Ok(orphans)
     }
 
-    /// The note and the card that a handle names.
+    /// The note and the card with this id.
     pub(crate) fn card(&self, handle: &str) -> Result<(CardNote, Card)> {
         let handle = handle.trim();
         let (path, id) = handle.rsplit_once('#').unwrap_or(("", handle));
         let is_id = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !is_id {
             return Err(Error::validation(format!(
-                "`card` is `{handle}`: it must be a `card` that `list` or `next` told, such as `Spanish.md#1f3a9c0d`"
+                "invalid `card` `{handle}`: pass a card id from `list` or `next`, such as `Spanish.md#1f3a9c0d`"
             )));
         }
         let has = |loaded: &CardNote| {
@@ -415,20 +422,24 @@ impl<'v> Collection<'v> {
                 return Ok((loaded, card));
             }
         }
-        // The note may have another name by now.
+        // The note may have been renamed.
         for loaded in self.notes(&Scope::All)? {
             if let Some(card) = has(&loaded) {
                 return Ok((loaded, card));
             }
         }
         Err(Error::not_found(format!(
-            "no card `{handle}`: `list` tells the cards that are there now"
+            "no card `{handle}`: `list` returns the current cards"
         )))
     }
 
-    /// Keep what is known of a card, at its note.
-    pub(crate) fn keep(&self, card: &Card, record: Record) -> Result<()> {
-        if let Some(other) = card.kept_at.as_ref().filter(|other| **other != card.path) {
+    /// Saves the record of a card under its note.
+    pub(crate) fn save_record(&self, card: &Card, record: Record) -> Result<()> {
+        if let Some(other) = card
+            .record_path
+            .as_ref()
+            .filter(|other| **other != card.path)
+        {
             self.records.put(other, &card.id, None)?;
         }
         self.records.put(&card.path, &card.id, Some(record))
@@ -444,23 +455,23 @@ fn traits_of(path: &str, questions: &[Question]) -> Vec<Traits> {
         sides.map(traits).collect()
     };
     let mut traits: Vec<Traits> = questions.iter().flat_map(of_question).collect();
-    identity::name(path, &mut traits);
+    identity::assign_ids(path, &mut traits);
     traits
 }
 
-fn written(note: &str, question: &Question, sibling: usize) -> Written {
+fn note_schedule(note: &str, question: &Question, sibling: usize) -> NoteSchedule {
     let Some(comment) = &question.schedule else {
-        return Written::Nothing;
+        return NoteSchedule::Absent;
     };
     match comment.entry(note, sibling) {
-        None => Written::Entry(Entry::New),
-        Some(Ok(entry)) => Written::Entry(entry),
-        Some(Err(())) => Written::Unreadable,
+        None => NoteSchedule::Entry(Entry::New),
+        Some(Ok(entry)) => NoteSchedule::Entry(entry),
+        Some(Err(())) => NoteSchedule::Unreadable,
     }
 }
 
-/// Whether a note wants its bold text to be guessed: `cloze: bold`.
-pub(crate) fn asks_for_bold(properties: &Map<String, Value>) -> bool {
+/// Whether bold text is a cloze in a note: `cloze: bold`.
+pub(crate) fn is_bold_cloze(properties: &Map<String, Value>) -> bool {
     let says = |value: &Value| match value {
         Value::String(text) => text.to_ascii_lowercase().contains("bold"),
         Value::Array(items) => items.iter().any(|item| {
@@ -474,7 +485,7 @@ pub(crate) fn asks_for_bold(properties: &Map<String, Value>) -> bool {
         .any(|(key, value)| key.eq_ignore_ascii_case("cloze") && says(value))
 }
 
-/// What share of its cards a note wants to be remembered: `retention: 0.85`.
+/// The desired retention set in a note: `retention: 0.85`.
 fn retention(properties: &Map<String, Value>) -> Option<f32> {
     let value = properties.get("retention")?.as_f64()? as f32;
     Some(value).filter(|value| RETENTIONS.contains(value))

@@ -1,5 +1,5 @@
-//! Schedules that stand in notes: `<!--SR:!2023-09-02,4,270!fsrs,…-->`, one entry for each sibling. An entry is replaced
-//! where it stands and in the form it has; nothing else of the comment changes.
+//! Schedule comments in notes: `<!--SR:!2023-09-02,4,270!fsrs,…-->`, one entry for each sibling. An entry is replaced
+//! in place and keeps its format; the rest of the comment does not change.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -9,9 +9,9 @@ use notehost_sdk::scheduling::{Interval, Memory, Phase};
 
 use crate::lines::SCHEDULE;
 
-/// The date of an entry for a sibling that was never asked.
+/// The date of an entry of a sibling that was never reviewed.
 const NEVER: &str = "2000-01-01";
-/// The ease that a card begins with.
+/// The initial ease of a card.
 pub(crate) const FIRST_EASE: i64 = 250;
 
 /// A comment with schedules.
@@ -26,18 +26,18 @@ pub(crate) struct Comment {
 /// One schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Entry {
-    /// This sibling was never asked.
+    /// The sibling was never reviewed.
     New,
-    /// Day, interval and ease, as SM-2 has them.
+    /// An SM-2 schedule.
     Sm2(Sm2),
-    /// What FSRS has.
+    /// An FSRS schedule.
     Fsrs(Fsrs),
 }
 
-/// A schedule of SM-2.
+/// An SM-2 schedule: due day, interval and ease.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sm2 {
-    /// The day on which it is asked.
+    /// The due day.
     pub(crate) due: i64,
     /// In days.
     pub(crate) interval: f64,
@@ -45,24 +45,24 @@ pub(crate) struct Sm2 {
     pub(crate) ease: i64,
 }
 
-/// A schedule of FSRS.
+/// An FSRS schedule.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fsrs {
-    /// When it is asked, in milliseconds since 1970.
+    /// When it is due, in milliseconds since 1970.
     pub(crate) due: i64,
-    /// In days; 0 while it goes through steps.
+    /// In days; 0 during learning steps.
     pub(crate) interval: u32,
-    /// Nothing for a card that was never answered.
+    /// `None` for a card that was never reviewed.
     pub(crate) memory: Option<Memory>,
     pub(crate) reps: u32,
     pub(crate) lapses: u32,
-    /// When it was last asked, in milliseconds since 1970.
+    /// When it was last reviewed, in milliseconds since 1970.
     pub(crate) last: Option<i64>,
-    /// What follows the fields that are known.
+    /// Unknown trailing fields, kept as written.
     pub(crate) rest: String,
 }
 
-/// The comment at a place of a note.
+/// Parses the comment at a range of a note.
 pub(crate) fn parse(note: &str, range: Range<usize>) -> Comment {
     let inner = range.start + SCHEDULE.len()
         ..range
@@ -82,13 +82,13 @@ pub(crate) fn parse(note: &str, range: Range<usize>) -> Comment {
 }
 
 impl Comment {
-    /// The schedule of a sibling; nothing if the comment has none for it. An entry that cannot be read is an error.
+    /// The entry of a sibling; `None` if the comment has none, an error if it is invalid.
     pub(crate) fn entry(&self, note: &str, sibling: usize) -> Option<Result<Entry, ()>> {
         let text = note.get(self.entries.get(sibling)?.clone())?;
         Some(read(text.trim()).ok_or(()))
     }
 
-    /// Whether its entries are those of FSRS.
+    /// Whether its entries are FSRS schedules.
     pub(crate) fn is_fsrs(&self, note: &str) -> bool {
         let first = self
             .entries
@@ -97,7 +97,7 @@ impl Comment {
         first.is_some_and(|text| text.trim_start().starts_with("fsrs,"))
     }
 
-    /// The comment with another schedule for one sibling: which bytes go, and what comes.
+    /// The edit that sets the entry of a sibling: the range to replace, and the new text.
     pub(crate) fn with(
         &self,
         note: &str,
@@ -207,7 +207,7 @@ fn read_fsrs(fields: &[&str]) -> Option<Entry> {
 }
 
 impl Entry {
-    /// As it stands in a comment.
+    /// Formats it for a comment.
     pub(crate) fn written(&self) -> String {
         match self {
             Entry::New => format!("{NEVER},1,{FIRST_EASE}"),
@@ -239,7 +239,7 @@ impl Entry {
 }
 
 impl Fsrs {
-    /// The schedule after an answer.
+    /// The schedule after a review.
     pub(crate) fn after(&self, memory: Memory, interval: Interval, now: i64, lapsed: bool) -> Fsrs {
         let (days, due) = match interval {
             Interval::Soon(wait) => (0, now + wait as i64),
@@ -257,7 +257,7 @@ impl Fsrs {
     }
 }
 
-/// A moment as `2024-05-31T10:00:00.000Z`.
+/// Formats a timestamp as `2024-05-31T10:00:00.000Z`.
 fn timestamp(milliseconds: i64) -> String {
     let day = milliseconds.div_euclid(dates::DAY);
     let of_day = milliseconds.rem_euclid(dates::DAY);
@@ -269,7 +269,7 @@ fn timestamp(milliseconds: i64) -> String {
     )
 }
 
-/// The moment of `2024-05-31T10:00:00.000Z`, or of a day.
+/// Parses `2024-05-31T10:00:00.000Z`, or a date.
 fn moment(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T').unwrap_or((text, "00:00:00Z"));
     let day = dates::day_of(date)?;
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_read_in_both_forms_and_written_back_the_same() {
+    fn entries_round_trip_in_both_formats() {
         let fsrs = "fsrs,2026-01-11T08:30:00.000Z,10,10.5,5.25,2,3,1,0,2026-01-01T08:30:00.000Z";
         let note = format!("<!--SR:!2023-09-02,4,270!{NEVER},1,250!{fsrs}!nonsense-->");
         let entries = read_all(&note);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sibling_without_an_entry_gets_one_behind_the_others() {
+    fn a_missing_entry_is_appended() {
         let note = "<!--SR:!2023-09-02,4,270-->";
         let comment = parse(note, 0..note.len());
         let (range, with) = comment.with(note, 2, &Entry::New, 0);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_read_with_any_zone() {
+    fn timestamps_are_parsed_with_any_zone() {
         assert_eq!(moment("1970-01-02"), Some(dates::DAY));
         assert_eq!(moment("1970-01-01T01:00:00.500Z"), Some(3_600_500));
         assert_eq!(moment("1970-01-01T01:00:00+01:00"), Some(0));

@@ -1,4 +1,4 @@
-//! Decks: to which one a card belongs. A tag says it (`#flashcards/spanish`), a property (`deck: spanish`), or the folder.
+//! Assigns cards to decks by a tag (`#flashcards/spanish`), a property (`deck: spanish`) or the folder.
 
 use std::ops::Range;
 
@@ -6,27 +6,27 @@ use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::tags::{Tag, is_name};
 use notehost_sdk::{fold_name, parent_of, stem_of};
 
-/// The tag that marks cards, and the folder whose notes are cards without being marked.
+/// The tag that marks cards, and the name of folders whose notes need no mark.
 pub(crate) const TAG: &str = "flashcards";
 /// The property that names a deck.
 pub(crate) const PROPERTY: &str = "deck";
 
-/// What a note says of the decks of its cards.
+/// The decks that a note assigns to its cards.
 pub(crate) struct Decks {
-    /// For all of it.
+    /// The deck of the whole note.
     note: Option<String>,
-    /// For the passage that has them, in order.
+    /// Tags inside a passage, which apply to that passage, in order.
     inside: Vec<(Range<usize>, String)>,
-    /// From a place on, in order.
+    /// Tags outside of passages, which apply from their position on, in order.
     free: Vec<(Range<usize>, String)>,
-    /// What the folder says.
+    /// The deck derived from the folder.
     folder: String,
-    /// Whether it lies in a folder of flashcards.
+    /// Whether the note is in a `Flashcards` folder.
     in_folder: bool,
 }
 
 impl Decks {
-    /// What a note says: by its path, properties and tags. A tag within one of its passages is only for that one.
+    /// The decks of a note by its path, properties and tags. A tag inside a passage applies only to that passage.
     pub(crate) fn of(
         path: &str,
         properties: &Map<String, Value>,
@@ -74,7 +74,7 @@ impl Decks {
         }
     }
 
-    /// The deck of a passage; nothing if nobody said that it is a card.
+    /// The deck of a passage; `None` if it is not marked as a card.
     pub(crate) fn deck(&self, place: &Range<usize>, scheduled: bool) -> Option<String> {
         let at = self
             .inside
@@ -88,7 +88,7 @@ impl Decks {
             .free
             .partition_point(|(range, _)| range.start < place.start);
         let before = after.checked_sub(1).map(|at| &self.free[at].1);
-        // A tag further down marks the note as well, where nothing else does.
+        // Without other marks, a later tag marks the whole note.
         let below = self.free.first().map(|(_, deck)| deck);
         let marked = before.or(self.note.as_ref()).or(below).cloned();
         marked.or_else(|| (self.in_folder || scheduled).then(|| self.folder.clone()))
@@ -99,25 +99,25 @@ impl Decks {
         self.note.as_ref()
     }
 
-    /// Whether a card that is added at the end of the note belongs to a deck.
-    pub(crate) fn reaches_the_end(&self, end: usize) -> Option<String> {
+    /// The deck of a card appended to the note.
+    pub(crate) fn deck_at_end(&self, end: usize) -> Option<String> {
         self.deck(&(end..end), false)
     }
 
-    /// The deck that the folder names.
+    /// The deck derived from the folder.
     pub(crate) fn folder(&self) -> &str {
         &self.folder
     }
 }
 
-/// The deck that a tag names; empty if it is the bare tag.
+/// The deck of a tag; empty for the bare tag.
 fn of_tag(name: &str) -> Option<String> {
     let (top, below) = name.split_once('/').unwrap_or((name, ""));
     top.eq_ignore_ascii_case(TAG)
         .then(|| below.trim_matches('/').to_owned())
 }
 
-/// The deck that a note's folder names: what follows a folder of flashcards, or the whole path of the folder.
+/// The deck derived from the folder of a note: the path below a `Flashcards` folder, or the whole path.
 fn of_folder(path: &str) -> String {
     let folder = parent_of(path);
     let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -141,7 +141,7 @@ fn first_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A deck as it is told: without `#flashcards/`, with `/` between its parts.
+/// Normalises a deck name: removes `#flashcards/`, separates its parts by `/`.
 pub(crate) fn normal(deck: &str) -> String {
     let deck = deck.trim().trim_start_matches('#').replace("::", "/");
     let parts: Vec<&str> = deck
@@ -156,17 +156,17 @@ pub(crate) fn normal(deck: &str) -> String {
     below.join("/")
 }
 
-/// Whether a deck is the wanted one or lies below it.
-pub(crate) fn is_in(deck: &str, wanted: &str) -> bool {
-    let (deck, wanted) = (fold_name(deck), fold_name(wanted));
-    wanted == TAG
-        || deck == wanted
+/// Whether a deck is `parent` or a subdeck of it.
+pub(crate) fn is_in(deck: &str, parent: &str) -> bool {
+    let (deck, parent) = (fold_name(deck), fold_name(parent));
+    parent == TAG
+        || deck == parent
         || deck
-            .strip_prefix(&wanted)
+            .strip_prefix(&parent)
             .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The tag of a deck, where it can be written as one.
+/// The tag of a deck; `None` if it is not a valid tag.
 pub(crate) fn tag_of(deck: &str) -> Option<String> {
     let tag = match fold_name(deck) == TAG {
         true => TAG.to_owned(),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_a_property_or_the_folder_names_the_deck() {
+    fn decks_come_from_tags_properties_or_the_folder() {
         let some = |deck: &str| Some(deck.to_owned());
         assert_eq!(deck("a.md", "a::b\n", "a::b"), None);
         assert_eq!(deck("a.md", "#flashcards/es\na::b\n", "a::b"), some("es"));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn decks_are_compared_whatever_the_case_and_with_what_is_below() {
+    fn deck_comparison_is_case_insensitive_and_includes_subdecks() {
         assert!(is_in("Lang/es", "lang") && is_in("a", "flashcards") && !is_in("language", "lang"));
         assert_eq!(normal("#flashcards/a/b"), "a/b");
         assert_eq!(normal("A::B"), "A/B");

@@ -1,5 +1,5 @@
-//! Which card is which: records are matched to the cards that a note has now, so that a card keeps its history when its
-//! wording changes, when its note is renamed and when it moves to another note.
+//! Matches stored records to the current cards of a note, so that a card keeps its history when its wording changes,
+//! its note is renamed, or it moves to another note.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,19 +7,19 @@ use notehost_sdk::fold_name;
 
 use crate::records::Record;
 
-/// How much of a question is kept, in characters.
-const KEPT: usize = 240;
-/// How alike two questions must be to be the same card, of 1.
-const ALIKE: f32 = 0.55;
-/// The same where the answers are equal.
-const ALIKE_WITH_ANSWER: f32 = 0.3;
-/// Above this many pairs likeness is not looked at: that many cards do not change their wording at once.
-const MOST_PAIRS: usize = 40_000;
+/// Maximum stored length of a question, in characters.
+const MAX_FRONT_CHARS: usize = 240;
+/// Minimum similarity of two questions to be the same card, 0 to 1.
+const MIN_SIMILARITY: f32 = 0.55;
+/// Minimum similarity if the answers are equal.
+const MIN_SIMILARITY_SAME_ANSWER: f32 = 0.3;
+/// Maximum number of pairs compared by similarity: more cards are not reworded at once.
+const MAX_PAIRS: usize = 40_000;
 
-/// What tells a card from others.
+/// The traits that identify a card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Traits {
-    /// The id that it gets if no record knows it.
+    /// Its id if no record matches.
     pub(crate) id: String,
     pub(crate) front: String,
     pub(crate) back: String,
@@ -28,11 +28,11 @@ pub(crate) struct Traits {
 }
 
 impl Traits {
-    /// Of a card with these texts.
+    /// The traits of a card with these texts.
     pub(crate) fn of(front: &str, back: &str, block: Option<&String>, sibling: usize) -> Traits {
         Traits {
             id: String::new(),
-            front: words(front).chars().take(KEPT).collect(),
+            front: words(front).chars().take(MAX_FRONT_CHARS).collect(),
             back: hash(&words(back)),
             block: block.cloned(),
             sibling,
@@ -40,9 +40,9 @@ impl Traits {
     }
 }
 
-/// A text reduced to what a change of markup or spacing leaves.
+/// Normalises a text: removes markup, punctuation and extra spaces.
 fn words(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len().min(4 * KEPT));
+    let mut kept = String::with_capacity(text.len().min(4 * MAX_FRONT_CHARS));
     for letter in fold_name(text).chars() {
         if letter.is_alphanumeric() || !letter.is_ascii() && !letter.is_whitespace() {
             kept.push(letter);
@@ -51,13 +51,13 @@ fn words(text: &str) -> String {
         }
     }
     match kept.trim() {
-        // A question may be all signs, as `+=` is.
+        // A question may consist of punctuation only, such as `+=`.
         "" => text.trim().to_owned(),
         trimmed => trimmed.to_owned(),
     }
 }
 
-/// Eight letters that name a text.
+/// The hash of a text, eight hex digits.
 fn hash(text: &str) -> String {
     let digest = blake3::hash(text.as_bytes());
     digest.as_bytes()[..4]
@@ -66,7 +66,7 @@ fn hash(text: &str) -> String {
         .collect()
 }
 
-/// For each card its record, by position.
+/// For each card, the index of its record.
 pub(crate) fn matched(cards: &[Traits], records: &[Record]) -> Vec<Option<usize>> {
     let mut matching = Matching {
         cards,
@@ -74,34 +74,34 @@ pub(crate) fn matched(cards: &[Traits], records: &[Record]) -> Vec<Option<usize>
         of_card: vec![None; cards.len()],
         taken: vec![false; records.len()],
     };
-    // Equal cards are told apart by the ids that their order gives.
+    // Equal cards are distinguished by their ids, which depend on their order.
     let id_and_front = |id: &str, front: &str| Some(format!("{id}\0{front}"));
-    matching.by(
+    matching.match_by(
         |card| id_and_front(&card.id, &card.front),
         |record| id_and_front(&record.id, &record.front),
     );
     let block_and_front =
         |block: Option<&String>, front: &str| block.map(|block| format!("{block}\0{front}"));
-    matching.by(
+    matching.match_by(
         |card| block_and_front(card.block.as_ref(), &card.front),
         |record| block_and_front(record.block.as_ref(), &record.front),
     );
-    // Siblings of a cloze ask different things, so the question alone tells them apart, also when others come between.
-    matching.by(
+    // The siblings of a cloze have different questions, so the question identifies them even if others are inserted.
+    matching.match_by(
         |card| Some(format!("{}\0{}", card.front, card.back)),
         |record| Some(format!("{}\0{}", record.front, record.back)),
     );
-    matching.by(
+    matching.match_by(
         |card| Some(card.front.clone()),
         |record| Some(record.front.clone()),
     );
     let block_and_sibling =
         |block: Option<&String>, sibling: usize| block.map(|block| format!("{block}\0{sibling}"));
-    matching.by(
+    matching.match_by(
         |card| block_and_sibling(card.block.as_ref(), card.sibling),
         |record| block_and_sibling(record.block.as_ref(), record.sibling),
     );
-    matching.by_likeness();
+    matching.match_by_similarity();
     matching.of_card
 }
 
@@ -113,7 +113,7 @@ struct Matching<'a> {
 }
 
 impl Matching<'_> {
-    fn by(
+    fn match_by(
         &mut self,
         of_card: impl Fn(&Traits) -> Option<String>,
         of_record: impl Fn(&Record) -> Option<String>,
@@ -135,34 +135,34 @@ impl Matching<'_> {
         }
     }
 
-    /// The most alike first.
-    fn by_likeness(&mut self) {
+    /// Matches the remaining pairs, the most similar first.
+    fn match_by_similarity(&mut self) {
         let cards: Vec<usize> = (0..self.cards.len())
             .filter(|at| self.of_card[*at].is_none())
             .collect();
         let records: Vec<usize> = (0..self.records.len())
             .filter(|at| !self.taken[*at])
             .collect();
-        if cards.len().saturating_mul(records.len()) > MOST_PAIRS {
+        if cards.len().saturating_mul(records.len()) > MAX_PAIRS {
             return;
         }
         let of_records: Vec<HashSet<[char; 3]>> = records
             .iter()
-            .map(|at| triples(&self.records[*at].front))
+            .map(|at| trigrams(&self.records[*at].front))
             .collect();
         let mut pairs: Vec<(f32, usize, usize)> = Vec::new();
         for &card in &cards {
-            let own = triples(&self.cards[card].front);
+            let own = trigrams(&self.cards[card].front);
             for (&record, other) in records.iter().zip(&of_records) {
                 let kept = &self.records[record];
                 let needed = if kept.back == self.cards[card].back {
-                    ALIKE_WITH_ANSWER
+                    MIN_SIMILARITY_SAME_ANSWER
                 } else {
-                    ALIKE
+                    MIN_SIMILARITY
                 };
-                let alike = likeness(&own, other);
-                if kept.sibling == self.cards[card].sibling && alike >= needed {
-                    pairs.push((alike, card, record));
+                let score = similarity(&own, other);
+                if kept.sibling == self.cards[card].sibling && score >= needed {
+                    pairs.push((score, card, record));
                 }
             }
         }
@@ -176,7 +176,7 @@ impl Matching<'_> {
     }
 }
 
-fn triples(text: &str) -> HashSet<[char; 3]> {
+fn trigrams(text: &str) -> HashSet<[char; 3]> {
     let letters: Vec<char> = [' ', ' ']
         .into_iter()
         .chain(text.chars())
@@ -188,14 +188,14 @@ fn triples(text: &str) -> HashSet<[char; 3]> {
         .collect()
 }
 
-/// Which share of their triples two texts have in common.
-fn likeness(one: &HashSet<[char; 3]>, other: &HashSet<[char; 3]>) -> f32 {
+/// The Dice coefficient of two sets of trigrams.
+fn similarity(one: &HashSet<[char; 3]>, other: &HashSet<[char; 3]>) -> f32 {
     let common = one.intersection(other).count();
     2.0 * common as f32 / (one.len() + other.len()).max(1) as f32
 }
 
-/// Give the cards of a note the ids that their texts make: equal cards get different ones, by their order.
-pub(crate) fn name(path: &str, cards: &mut [Traits]) {
+/// Assigns ids derived from the texts of the cards; equal cards get different ids by order.
+pub(crate) fn assign_ids(path: &str, cards: &mut [Traits]) {
     let mut copies: HashMap<(String, usize), usize> = HashMap::new();
     for card in cards {
         let copy = copies
@@ -206,7 +206,7 @@ pub(crate) fn name(path: &str, cards: &mut [Traits]) {
     }
 }
 
-/// The ids of the cards of a note: that of the record, or its own, each only once.
+/// The unique ids of the cards of a note: from the record, else their own.
 pub(crate) fn ids(cards: &[Traits], records: &[Option<Record>]) -> Vec<String> {
     let mut taken: HashSet<String> = records
         .iter()
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn wording_may_change() {
+    fn reworded_cards_keep_their_record() {
         let records = [
             record("What is the capital of France?", "Paris"),
             record("What is the capital of Spain?", "Madrid"),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_short_answer_makes_no_card_the_same() {
+    fn equal_answers_alone_do_not_match() {
         let records = [record("Is water wet?", "yes")];
         assert_eq!(
             matched(&[traits("Do penguins fly north?", "yes")], &records),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_id_keeps_a_card_whatever_it_says() {
+    fn a_block_id_identifies_a_reworded_card() {
         let anchored = |front: &str| Traits::of(front, "x", Some(&"q1".to_owned()), 0);
         let before = anchored("Old words");
         let records = [Record {
@@ -280,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn ids_differ_for_equal_cards() {
+    fn equal_cards_have_different_ids() {
         let mut cards = [traits("a", "b"), traits("a", "b")];
-        name("n.md", &mut cards);
+        assign_ids("n.md", &mut cards);
         let ids = ids(&cards, &[None, None]);
         assert_ne!(ids[0], ids[1]);
         let second = Record {

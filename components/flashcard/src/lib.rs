@@ -1,47 +1,47 @@
-//! The flashcard domain: cards are what people already write in their notes, asked when they are about to be forgotten.
+//! The flashcard domain: spaced repetition of cards written in notes.
 //!
-//! A note is read for cards each time (`lines`, `spans`, `cards`), joined with what the component keeps of them
-//! (`records`, `identity`), and changed only where a schedule stands in it, or where cards are made or removed.
+//! Notes are parsed for cards on every call (`lines`, `spans`, `cards`) and the cards are matched with their stored
+//! records (`records`, `identity`). A note is edited only to update a schedule in it or to create or remove cards.
 
-mod asking;
 mod cards;
-mod changing;
 mod clock;
 mod collection;
 mod comment;
 mod decks;
-mod exporting;
+mod edit_actions;
+mod export;
 mod identity;
-mod importing;
-mod journal;
+mod import;
 mod lines;
-mod looking;
+mod next;
 mod package;
-mod prompting;
+mod prompt;
+mod read_actions;
 mod records;
-mod reviewing;
+mod reply;
+mod review;
+mod review_log;
 mod sm2;
 mod spans;
 mod stats;
-mod telling;
 
 #[cfg(test)]
 mod tests;
 
 use notehost_sdk::domain;
 
-pub use asking::Next;
-pub use changing::{Create, Remove, Resume, Suspend};
-pub use exporting::Export;
-pub use importing::Import;
-pub use looking::{Get, List, ListDecks};
-pub use reviewing::{Review, Skip, UndoReview};
+pub use edit_actions::{Create, Remove, Resume, Suspend};
+pub use export::Export;
+pub use import::Import;
+pub use next::Next;
+pub use read_actions::{Get, List, ListDecks};
+pub use review::{Review, Skip, UndoReview};
 pub use stats::Stats;
 
 domain! {
-    /// Flashcards in notes, spaced repetition: `next` asks, `review` rates 1–4, `create` adds. Cards are `Q::A`, `Q:::A`
-    /// (both ways), `?` or `??` between lines, `==cloze==`, `{{cloze}}`, in notes with `#flashcards/deck`, the property
-    /// `deck`, or a folder `Flashcards`.
+    /// Flashcards in notes, spaced repetition: `next` returns the next card, `review` rates it 1–4, `create` adds
+    /// cards. Cards are `Q::A`, `Q:::A` (both directions), lines separated by `?` or `??`, `==cloze==`, `{{cloze}}`, in
+    /// notes with `#flashcards/deck`, the property `deck`, or a folder `Flashcards`.
     "flashcard" {
         "decks" => ListDecks,
         "list" => List,
@@ -59,11 +59,11 @@ domain! {
         "import" => Import,
     }
     prompts {
-        prompting::make_flashcards(),
+        prompt::make_flashcards(),
     }
 }
 
-/// Where the passages of a note are that make cards, with and without their schedules: for tests over many notes.
+/// The ranges of the card passages of a note, without and with their schedules. For corpus tests.
 #[doc(hidden)]
 pub fn passages(note: &str) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
     let found = cards::questions(note, true).into_iter();

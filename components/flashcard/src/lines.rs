@@ -1,24 +1,23 @@
-//! The lines of a note, and which of them can hold cards: not the frontmatter, code, math or comments.
+//! Splits a note into lines and classifies them: frontmatter, code, math and comments cannot contain cards.
 //!
-//! Notes are read line by line, as the editors that made these notations do; nothing here is larger than a note, and
-//! everything is found in one go.
+//! Notes are parsed line by line, as the editors that introduced these notations do, in one linear pass.
 
 use std::ops::Range;
 
 use notehost_sdk::text::body;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Nothing stands on it.
+    /// Empty or only spaces.
     Blank,
-    /// Text that is read for cards.
+    /// Text that is parsed for cards.
     Prose,
-    /// Code, math or a row of a table: part of a card, never what makes one.
+    /// Code, math or a table row: may be part of a card but does not start one.
     Inert,
-    /// A comment: no part of any card.
+    /// A comment: not part of any card.
     Comment,
-    /// A comment that holds a schedule, alone on its line.
+    /// A schedule comment on a line of its own.
     Schedule,
 }
 
@@ -27,18 +26,18 @@ pub(crate) enum Kind {
 pub(crate) struct Line {
     /// Its bytes, without the line ending.
     pub(crate) range: Range<usize>,
-    /// Where the next line begins.
+    /// Start of the next line.
     pub(crate) next: usize,
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind,
-    /// Its number in the file, from 1.
+    /// Its number in the file, 1-based.
     pub(crate) number: usize,
 }
 
-/// What a schedule begins with.
+/// The prefix of a schedule comment.
 pub(crate) const SCHEDULE: &str = "<!--SR:";
 
-enum Within {
+enum OpenBlock {
     Prose,
     Fence { marker: u8, length: usize },
     Math,
@@ -51,7 +50,7 @@ pub(crate) fn lines(note: &str) -> Vec<Line> {
     let start = body::start(note);
     let first = 1 + note[..start].matches('\n').count();
     let mut at = start;
-    let mut within = Within::Prose;
+    let mut within = OpenBlock::Prose;
     let mut lines: Vec<Line> = Vec::new();
     for (number, whole) in (first..).zip(note[start..].split_inclusive('\n')) {
         let text = whole.strip_suffix('\n').unwrap_or(whole);
@@ -74,36 +73,36 @@ pub(crate) fn lines(note: &str) -> Vec<Line> {
     lines
 }
 
-fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) -> Kind {
+fn kind_of(text: &str, within: &mut OpenBlock, after_blank: bool, in_code: bool) -> Kind {
     let content = text[marker_length(text)..].trim();
     match within {
-        Within::Fence { marker, length } => {
-            // What follows list markers and `>` is looked at, so that a fence within them ends within them.
+        OpenBlock::Fence { marker, length } => {
+            // Strip list markers and `>` first, so that a fence inside them also ends inside them.
             let bare = text.trim_start_matches([' ', '\t', '>']).trim_end();
             if fence(bare) == Some((*marker, bare.len())) && bare.len() >= *length {
-                *within = Within::Prose;
+                *within = OpenBlock::Prose;
             }
             return Kind::Inert;
         }
-        Within::Math => {
+        OpenBlock::Math => {
             if content.contains("$$") {
-                *within = Within::Prose;
+                *within = OpenBlock::Prose;
             }
             return Kind::Inert;
         }
-        Within::PercentComment => {
+        OpenBlock::PercentComment => {
             if content.contains("%%") {
-                *within = Within::Prose;
+                *within = OpenBlock::Prose;
             }
             return Kind::Comment;
         }
-        Within::HtmlComment => {
+        OpenBlock::HtmlComment => {
             if content.contains("-->") {
-                *within = Within::Prose;
+                *within = OpenBlock::Prose;
             }
             return Kind::Comment;
         }
-        Within::Prose => {}
+        OpenBlock::Prose => {}
     }
     if content.is_empty() {
         return Kind::Blank;
@@ -112,12 +111,12 @@ fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) ->
         return Kind::Inert;
     }
     if let Some((marker, length)) = fence(content) {
-        *within = Within::Fence { marker, length };
+        *within = OpenBlock::Fence { marker, length };
         return Kind::Inert;
     }
     if let Some(rest) = content.strip_prefix("$$") {
         if !rest.contains("$$") {
-            *within = Within::Math;
+            *within = OpenBlock::Math;
         }
         return Kind::Inert;
     }
@@ -125,7 +124,7 @@ fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) ->
         .strip_prefix("%%")
         .is_some_and(|rest| !rest.contains("%%"))
     {
-        *within = Within::PercentComment;
+        *within = OpenBlock::PercentComment;
         return Kind::Comment;
     }
     if content.starts_with(SCHEDULE) {
@@ -138,7 +137,7 @@ fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) ->
     }
     if content.starts_with("<!--") {
         match content.find("-->") {
-            None => *within = Within::HtmlComment,
+            None => *within = OpenBlock::HtmlComment,
             Some(end) if end + 3 < content.len() => return Kind::Prose,
             Some(_) => {}
         }
@@ -148,14 +147,14 @@ fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) ->
         && content.matches("%%").count() % 2 == 1
         && !content[..open].contains('`')
     {
-        *within = Within::PercentComment;
+        *within = OpenBlock::PercentComment;
         return Kind::Prose;
     }
     if let Some(open) = content.rfind("<!--")
         && !content[open..].contains("-->")
         && !content[..open].contains('`')
     {
-        *within = Within::HtmlComment;
+        *within = OpenBlock::HtmlComment;
         return Kind::Prose;
     }
     if content.starts_with('|') {
@@ -164,7 +163,7 @@ fn kind_of(text: &str, within: &mut Within, after_blank: bool, in_code: bool) ->
     Kind::Prose
 }
 
-/// The fence that a line begins: its letter and how many of them.
+/// The code fence that a line opens: its character and length.
 fn fence(content: &str) -> Option<(u8, usize)> {
     let marker = *content.as_bytes().first()?;
     if marker != b'`' && marker != b'~' {
@@ -183,8 +182,8 @@ fn is_list_item(text: &str) -> bool {
     marker_length(text) > text.len() - text.trim_start().len()
 }
 
-/// How long the markers are that a line begins with: `>`, list markers, boxes of tasks, hashes of a heading, and the
-/// spaces around them.
+/// The length of the leading markers of a line: `>`, list markers, task boxes, heading hashes, and the spaces around
+/// them.
 pub(crate) fn marker_length(line: &str) -> usize {
     let mut rest = line;
     loop {
@@ -197,7 +196,7 @@ pub(crate) fn marker_length(line: &str) -> usize {
     }
 }
 
-/// What follows the one marker that a text begins with.
+/// The text after its first marker.
 fn after_marker(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let is_apart = |rest: &&str| rest.is_empty() || rest.starts_with([' ', '\t']);
@@ -216,7 +215,7 @@ fn after_marker(text: &str) -> Option<&str> {
             let rest = text[count..].strip_prefix(['.', ')'])?;
             Some(rest).filter(|rest| count <= 9 && is_apart(rest))
         }
-        // The box of a task; what stands in it may be any one character.
+        // A task box with any character in it.
         b'[' => {
             let mut letters = text[1..].chars();
             let status = letters.next()?;
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn code_math_and_comments_are_told_apart() {
+    fn code_math_and_comments_are_classified() {
         assert_eq!(kinds("---\na: b::c\n---\na\n\nb"), "p_p");
         assert_eq!(kinds("```\na::b\n\n````\na\n"), "iiiip");
         assert_eq!(kinds("~~~x\n```\n~~~~\na"), "iiip");
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn markers_are_measured() {
+    fn marker_length_covers_leading_markers() {
         for (line, rest) in [
             ("- [ ] a", "a"),
             ("> - 12. a", "a"),

@@ -1,63 +1,63 @@
-//! What is kept of cards beside their notes: the component's store. Cards lie in a few files by the path of their note, so
-//! that an answer rewrites little and looking at all of them opens few files.
+//! The records of cards in the store of the component. They are sharded by note path into a few files, so that a review
+//! rewrites little data and reading all records opens few files.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use notehost_sdk::prelude::*;
-use notehost_sdk::scheduling::{Memory, USUAL_RETENTION};
+use notehost_sdk::scheduling::{DEFAULT_RETENTION, Memory};
 use serde::{Deserialize, Serialize};
 
-/// How many files the cards lie in.
+/// Number of shards.
 const SHARDS: u8 = 16;
-/// What the keys of those files begin with.
+/// Key prefix of the shards.
 const CARDS: &str = "cards/";
 /// The key of the settings.
 const SETTINGS: &str = "settings";
 
-/// What is kept of a card.
+/// The stored record of a card.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Names it within its note.
+    /// Its id within its note.
     pub(crate) id: String,
-    /// Which card of its passage it is, from 0.
+    /// Its index among sibling cards.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) sibling: usize,
     /// The `^id` of its passage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) block: Option<String>,
-    /// What it asked when it was last answered: only its words.
+    /// Its normalised question at the last review.
     pub(crate) front: String,
-    /// Names what it answered.
+    /// Hash of its answer.
     pub(crate) back: String,
-    /// Its schedule; nothing where that stands in the note.
+    /// Its FSRS memory state; `None` if the schedule is in the note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) memory: Option<Memory>,
-    /// When it is asked again, in milliseconds since 1970.
+    /// When it is due, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) due: i64,
-    /// On which day it is asked again.
+    /// The due day.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) day: i64,
-    /// In days; 0 while it goes through steps.
+    /// In days; 0 during learning steps.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) interval: u32,
-    /// When it was last answered.
+    /// When it was last reviewed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) last: i64,
-    /// How often it was answered.
+    /// Number of reviews.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) reps: u32,
-    /// How often it was forgotten.
+    /// Number of lapses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) lapses: u32,
-    /// When it was put off for the day.
+    /// When it was skipped.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) skipped: i64,
-    /// Whether it is not asked.
+    /// Whether it is suspended.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) suspended: bool,
-    /// Whether it was forgotten so often that asking it is no use.
+    /// Whether it is a leech: repeated lapses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) leech: bool,
 }
@@ -66,25 +66,25 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// How an owner wants to learn.
+/// The learning settings of the owner.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Settings {
-    #[serde(default = "usual")]
+    #[serde(default = "default_retention")]
     retention: f32,
 }
 
-fn usual() -> f32 {
-    USUAL_RETENTION
+fn default_retention() -> f32 {
+    DEFAULT_RETENTION
 }
 
 type Shard = BTreeMap<String, Vec<Record>>;
 
-/// The records of a vault's cards, read when they are needed.
+/// The records of a vault, loaded on demand.
 pub(crate) struct Records<'v> {
     vault: &'v Vault,
     shards: RefCell<BTreeMap<u8, Shard>>,
     changed: RefCell<BTreeSet<u8>>,
-    /// Which notes have a record that asks this, as they were when it was first wanted.
+    /// Note paths by question, computed on first use.
     fronts: RefCell<Option<HashMap<String, Vec<String>>>>,
 }
 
@@ -99,13 +99,13 @@ impl<'v> Records<'v> {
         }
     }
 
-    /// What share of cards the owner wants to remember.
+    /// The desired retention of the owner.
     pub(crate) fn retention(&self) -> Result<f32> {
         let settings: Option<Settings> = load(self.vault, SETTINGS)?;
-        Ok(settings.map_or(USUAL_RETENTION, |settings| settings.retention))
+        Ok(settings.map_or(DEFAULT_RETENTION, |settings| settings.retention))
     }
 
-    /// The records of a note's cards.
+    /// The records of a note.
     pub(crate) fn of_note(&self, path: &str) -> Result<Vec<Record>> {
         let shard = self.open(shard_of(path))?;
         Ok(self.shards.borrow()[&shard]
@@ -114,8 +114,8 @@ impl<'v> Records<'v> {
             .unwrap_or_default())
     }
 
-    /// Where else a record of a card that asks this is kept: the paths of notes.
-    pub(crate) fn elsewhere(&self, front: &str, path: &str) -> Result<Vec<String>> {
+    /// The other notes that have a record with this question.
+    pub(crate) fn other_paths(&self, front: &str, path: &str) -> Result<Vec<String>> {
         let known = self.fronts.borrow().is_some();
         if !known {
             let fronts = self.all_fronts()?;
@@ -128,7 +128,7 @@ impl<'v> Records<'v> {
     }
 
     fn all_fronts(&self) -> Result<HashMap<String, Vec<String>>> {
-        // Most owners have few files or none: one question tells which.
+        // List the existing shards first: most vaults have few or none.
         let keys = self.vault.store_keys(CARDS)?;
         for number in (0..SHARDS).filter(|number| keys.contains(&key_of(*number))) {
             self.open(number)?;
@@ -143,7 +143,7 @@ impl<'v> Records<'v> {
         Ok(fronts)
     }
 
-    /// Keep a record, in place of the one with its id; nothing takes it away.
+    /// Sets the record with this id; `None` removes it.
     pub(crate) fn put(&self, path: &str, id: &str, record: Option<Record>) -> Result<()> {
         let number = self.open(shard_of(path))?;
         let mut shards = self.shards.borrow_mut();
@@ -163,13 +163,13 @@ impl<'v> Records<'v> {
         Ok(())
     }
 
-    /// Write down what was put.
+    /// Writes the changed shards.
     pub(crate) fn save(&self) -> Result<()> {
         let shards = self.shards.borrow();
         for number in std::mem::take(&mut *self.changed.borrow_mut()) {
             let key = key_of(number);
             match shards.get(&number).filter(|shard| !shard.is_empty()) {
-                Some(shard) => keep(self.vault, &key, shard)?,
+                Some(shard) => store(self.vault, &key, shard)?,
                 None => self.vault.store_remove(&key)?,
             }
         }
@@ -194,20 +194,20 @@ fn key_of(number: u8) -> String {
     format!("{CARDS}{number:x}")
 }
 
-/// A value of the store. One that cannot be read is told, never written over.
+/// Loads a value from the store. An invalid value is an error and is never overwritten.
 pub(crate) fn load<T: for<'a> Deserialize<'a>>(vault: &Vault, key: &str) -> Result<Option<T>> {
     let Some(bytes) = vault.store_get(key)? else {
         return Ok(None);
     };
     let value = serde_json::from_slice(&bytes).map_err(|error| {
-        Error::unsupported(format!("what is kept of the cards cannot be read (`{key}`): {error}"))
-            .with_hint("restore the file of that name in the vault's `.notehost/store` from a backup, or remove it to begin anew")
+        Error::unsupported(format!("invalid card records in the store (`{key}`): {error}"))
+            .with_hint("restore the file with that name in `.notehost/store` of the vault from a backup, or delete it to start over")
     })?;
     Ok(Some(value))
 }
 
-/// Write a value of the store down.
-pub(crate) fn keep<T: Serialize>(vault: &Vault, key: &str, value: &T) -> Result<()> {
+/// Writes a value to the store.
+pub(crate) fn store<T: Serialize>(vault: &Vault, key: &str, value: &T) -> Result<()> {
     let bytes = serde_json::to_vec(value)
         .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
     vault.store_set(key, &bytes)

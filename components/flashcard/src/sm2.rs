@@ -1,5 +1,5 @@
-//! The SM-2 variant of Obsidian's spaced-repetition plugin, for cards whose schedule has that form: a note that is learned
-//! there and here must get the same dates. Nothing is varied: the plugin evens out days, which needs all of them.
+//! The SM-2 variant of Obsidian's spaced-repetition plugin, for cards with a schedule in that format: reviews here and
+//! in the plugin must give the same dates. The load balancing of the plugin is omitted, as it needs all cards.
 
 use notehost_sdk::scheduling::Rating;
 
@@ -7,12 +7,12 @@ use crate::comment::{FIRST_EASE, Sm2};
 
 const EASY_BONUS: f64 = 1.3;
 const AFTER_HARD: f64 = 0.5;
-const LEAST_EASE: i64 = 130;
+const MIN_EASE: i64 = 130;
 const EASE_STEP: i64 = 20;
-const LONGEST: f64 = 36_525.0;
+const MAX_INTERVAL_DAYS: f64 = 36_525.0;
 const FIRST_INTERVAL: f64 = 1.0;
 
-/// The schedule after an answer on a day.
+/// The schedule after a review.
 pub(crate) fn review(before: Option<&Sm2>, rating: Rating, today: i64) -> Sm2 {
     let (interval, ease, late) = match before {
         None => (FIRST_INTERVAL, FIRST_EASE, 0.0),
@@ -23,7 +23,7 @@ pub(crate) fn review(before: Option<&Sm2>, rating: Rating, today: i64) -> Sm2 {
         ),
     };
     let (interval, ease) = match rating {
-        // The plugin calls it a reset: the card begins anew and stays for today.
+        // A reset in the plugin: the card starts over and stays due today.
         Rating::Again => {
             return Sm2 {
                 due: today,
@@ -32,7 +32,7 @@ pub(crate) fn review(before: Option<&Sm2>, rating: Rating, today: i64) -> Sm2 {
             };
         }
         Rating::Hard => {
-            let ease = (ease - EASE_STEP).max(LEAST_EASE);
+            let ease = (ease - EASE_STEP).max(MIN_EASE);
             (((interval + late / 4.0) * AFTER_HARD).max(1.0), ease)
         }
         Rating::Good => ((interval + late / 2.0) * ease as f64 / 100.0, ease),
@@ -41,7 +41,7 @@ pub(crate) fn review(before: Option<&Sm2>, rating: Rating, today: i64) -> Sm2 {
             ((interval + late) * ease as f64 / 100.0 * EASY_BONUS, ease)
         }
     };
-    let interval = (interval.min(LONGEST) * 10.0).round() / 10.0;
+    let interval = (interval.min(MAX_INTERVAL_DAYS) * 10.0).round() / 10.0;
     Sm2 {
         due: today + interval.round() as i64,
         interval: interval.round(),
@@ -65,7 +65,7 @@ mod tests {
     ];
 
     #[test]
-    fn intervals_and_ease_are_those_of_the_plugin() {
+    fn intervals_and_ease_match_the_plugin() {
         for (interval, ease, late, rating, after, ease_after) in KNOWN {
             let before = Sm2 {
                 due: 100 - late,
@@ -98,6 +98,9 @@ mod tests {
             interval: 30_000.0,
             ease: 300,
         };
-        assert_eq!(review(Some(&old), Rating::Easy, 0).interval, LONGEST);
+        assert_eq!(
+            review(Some(&old), Rating::Easy, 0).interval,
+            MAX_INTERVAL_DAYS
+        );
     }
 }

@@ -1,25 +1,25 @@
-//! What stands within a line: passages that are read as they are (code, math, links, comments), and clozes.
+//! Inline spans of a line: verbatim spans (code, math, links, comments), clozes and separators.
 
 use std::ops::Range;
 
-/// A passage of a line that is to be guessed.
+/// A cloze: a span to recall.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cloze {
-    /// With its marks.
+    /// The range with its markers.
     pub(crate) outer: Range<usize>,
-    /// Without them.
+    /// The range without its markers.
     pub(crate) inner: Range<usize>,
-    /// What is shown instead, if that is said.
+    /// The range of its hint.
     pub(crate) hint: Option<Range<usize>>,
-    /// Clozes with the same number are guessed together.
+    /// Clozes with the same number belong to one card.
     pub(crate) number: Option<u32>,
 }
 
-/// The passages of a line in which nothing is looked for, in order; `at` is where the line begins in the note.
+/// The verbatim spans of a line, in order; `at` is the offset of the line in the note.
 pub(crate) fn hidden(line: &str, at: usize) -> Vec<Range<usize>> {
     let bytes = line.as_bytes();
     let mut found = Vec::new();
-    // Closers that are not in the rest of the line, so that each is looked for in vain only once.
+    // Closing markers known to be missing in the rest of the line, so that each is searched only once.
     let mut absent: Vec<&[u8]> = Vec::new();
     let mut ticks_absent: Vec<usize> = Vec::new();
     let mut here = 0;
@@ -82,7 +82,7 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     Some(from + at)
 }
 
-/// Where a run of exactly so many backticks ends.
+/// The end of a run of exactly `count` backticks.
 fn closing_ticks(bytes: &[u8], from: usize, count: usize) -> Option<usize> {
     let mut here = from;
     while here < bytes.len() {
@@ -102,7 +102,7 @@ fn closing_ticks(bytes: &[u8], from: usize, count: usize) -> Option<usize> {
     None
 }
 
-/// Whether a place lies in one of these passages. They are in order.
+/// Whether an offset is in one of the spans, which are in order.
 pub(crate) fn is_within(spans: &[Range<usize>], at: usize) -> bool {
     let after = spans.partition_point(|span| span.start <= at);
     after > 0 && at < spans[after - 1].end
@@ -129,7 +129,7 @@ pub(crate) fn clozes(line: &str, at: usize, hidden: &[Range<usize>], bold: bool)
             continue;
         }
         let from = here + opener.len();
-        // `===` marks nothing.
+        // `===` is not a marker.
         if opener != b"{{" && bytes.get(from) == opener.first() {
             here += bytes[here..]
                 .iter()
@@ -194,12 +194,12 @@ fn cloze(inner: &str, at: usize, outer: Range<usize>, opener: &[u8]) -> Cloze {
     }
 }
 
-/// How one line separates a question from its answer.
+/// The separator of question and answer on one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Separator {
-    /// Where it stands.
+    /// Its range.
     pub(crate) range: Range<usize>,
-    /// Whether the answer is also asked for the question.
+    /// Whether the reverse card exists too.
     pub(crate) both: bool,
 }
 
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_split_at_its_first_separator() {
+    fn lines_are_split_at_the_first_separator() {
         assert_eq!(split("a::b::c"), Some(("a", "b::c", false)));
         assert_eq!(split("a:::b"), Some(("a", "b", true)));
         assert_eq!(split("a >> b"), Some(("a ", " b", false)));
@@ -286,25 +286,25 @@ mod tests {
     fn clozes_are_found_with_number_and_hint() {
         let line = "==a== `==b==` {{c2::d::e}} {{f}} ===g=== == h == **i** {{}} ==";
         let hidden = hidden(line, 0);
-        let told = |bold| -> Vec<(&str, Option<u32>, Option<&str>)> {
+        let parsed = |bold| -> Vec<(&str, Option<u32>, Option<&str>)> {
             let found = clozes(line, 0, &hidden, bold);
-            let told = found.into_iter().map(|cloze| {
+            let parts = found.into_iter().map(|cloze| {
                 (
                     &line[cloze.inner],
                     cloze.number,
                     cloze.hint.map(|hint| &line[hint]),
                 )
             });
-            told.collect()
+            parts.collect()
         };
         assert_eq!(
-            told(false),
+            parsed(false),
             [
                 ("a", None, None),
                 ("d", Some(2), Some("e")),
                 ("f", None, None)
             ]
         );
-        assert_eq!(told(true).last(), Some(&("i", None, None)));
+        assert_eq!(parsed(true).last(), Some(&("i", None, None)));
     }
 }

@@ -1,4 +1,4 @@
-//! How learning goes: how many cards there are, how much is remembered, and what the next days bring.
+//! The `stats` action: card counts, retention and the forecast of due cards.
 
 use std::collections::HashSet;
 
@@ -7,62 +7,62 @@ use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::Scheduler;
 
-use crate::collection::{Collection, Scope, When};
-use crate::journal;
-use crate::looking::{no_deck, rounded, scope};
+use crate::collection::{Collection, DueTime, Scope};
+use crate::read_actions::{no_deck, rounded, scope};
+use crate::review_log;
 
-/// How many days the forecast tells, and how many days of answers are counted.
+/// Days of the forecast, and days for which reviews are counted.
 const DAYS: usize = 30;
-/// From which interval on a card counts as well known, in days.
-const MATURE: f64 = 21.0;
+/// Minimum interval of a mature card in days.
+const MATURE_DAYS: f64 = 21.0;
 
 /// Learning statistics: retention, reviews, and a forecast of due cards for 30 days.
 ///
 /// Example: `{"deck": "coffee"}`
 #[args]
 pub struct Stats {
-    /// Only of this deck.
+    /// Only cards of this deck.
     pub deck: Option<String>,
 }
 
-/// How learning goes.
+/// Learning statistics.
 #[reply]
-pub struct Told {
-    /// How many cards there are.
+pub struct Statistics {
+    /// Card counts.
     pub cards: Counts,
-    /// What was answered.
+    /// Review counts.
     pub reviews: Reviews,
-    /// How much is remembered.
+    /// Retention.
     pub retention: Retention,
-    /// Cards that come due, day by day, beginning today with all that is overdue.
+    /// Due cards by day, starting today; today includes overdue cards.
     pub forecast: Vec<ForecastDay>,
     /// Only while the index is being built.
     pub index: Option<Building>,
 }
 
-/// How many cards there are.
+/// Card counts.
 #[reply]
 #[derive(Default)]
 pub struct Counts {
-    /// All.
+    /// All cards.
     pub total: u64,
-    /// Never asked.
+    /// Never reviewed.
     pub new: u64,
-    /// In their first steps, or in steps after being forgotten.
+    /// In learning or relearning steps.
     pub learning: u64,
-    /// Asked after less than 21 days.
+    /// Interval of less than 21 days.
     pub young: u64,
-    /// Asked after 21 days or more.
+    /// Interval of 21 days or more.
     pub mature: u64,
-    /// Not asked.
+    /// Suspended.
     pub suspended: u64,
-    /// Of these: forgotten again and again.
+    /// Suspended as leeches, after repeated lapses.
     pub leeches: u64,
-    /// To be asked now.
+    /// Due now.
     pub due: u64,
 }
 
-/// How many answers were given.
+/// Review counts.
 #[reply]
 #[derive(Default)]
 pub struct Reviews {
@@ -74,35 +74,35 @@ pub struct Reviews {
     pub last_30_days: u64,
 }
 
-/// How much is remembered.
+/// Retention.
 #[reply]
 pub struct Retention {
-    /// Answers of the last 30 days to cards that came due after days.
+    /// Reviews of the last 30 days of cards with an interval of days.
     pub reviews: u64,
-    /// How many of these were remembered.
+    /// Number of these that were remembered.
     pub remembered: u64,
-    /// The share, of 1; not told without answers.
+    /// Fraction remembered, 0 to 1; absent without reviews.
     pub rate: Option<f64>,
-    /// What share is likely remembered now, of all cards that FSRS knows.
+    /// Predicted fraction remembered now, for cards with FSRS state.
     pub predicted: Option<f64>,
-    /// What is aimed at.
+    /// Desired retention.
     pub desired: f64,
 }
 
-/// What a day brings.
+/// The forecast of a day.
 #[reply]
 pub struct ForecastDay {
-    /// The day.
+    /// The date.
     pub date: String,
-    /// How many cards.
+    /// Number of due cards.
     pub due: u64,
 }
 
 impl Action for Stats {
-    type Output = Told;
+    type Output = Statistics;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Told> {
+    fn run(self, vault: &Vault) -> Result<Statistics> {
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
         let collection = Collection::of(vault);
         let notes = collection.notes(&scope)?;
@@ -126,14 +126,14 @@ impl Action for Stats {
             }
             match card.state() {
                 "new" | "unreadable" => counts.new += 1,
-                "review" if card.interval().unwrap_or(0.0) >= MATURE => counts.mature += 1,
+                "review" if card.interval().unwrap_or(0.0) >= MATURE_DAYS => counts.mature += 1,
                 "review" => counts.young += 1,
                 _ => counts.learning += 1,
             }
-            let day = match card.when(clock) {
-                When::Never => None,
-                When::At(moment) => Some(clock.day(moment)),
-                When::On(day) => Some(day),
+            let day = match card.due_time(clock) {
+                DueTime::Never => None,
+                DueTime::At(moment) => Some(clock.day(moment)),
+                DueTime::On(day) => Some(day),
             };
             let ahead = day.and_then(|day| usize::try_from((day - today).max(0)).ok());
             if let Some(count) = ahead.and_then(|ahead| forecast.get_mut(ahead)) {
@@ -144,9 +144,9 @@ impl Action for Stats {
                 likely.push(Scheduler::retrievability(memory, days));
             }
         }
-        let (reviews, passed) = answered(&collection, &scope, &notes)?;
+        let (reviews, passed) = review_counts(&collection, &scope, &notes)?;
         let of = |part: u64, all: u64| (all > 0).then(|| rounded(part as f32 / all as f32));
-        Ok(Told {
+        Ok(Statistics {
             cards: counts,
             reviews,
             retention: Retention {
@@ -168,7 +168,7 @@ impl Action for Stats {
         })
     }
 
-    fn text(output: &Told) -> String {
+    fn text(output: &Statistics) -> String {
         let Counts {
             total,
             new,
@@ -196,14 +196,14 @@ impl Action for Stats {
             days.join(", ")
         };
         format!(
-            "{total} cards: {due} due, {new} new, {suspended} suspended\nlast 30 days: {} answers, {rate}\nforecast: {forecast}",
+            "{total} cards: {due} due, {new} new, {suspended} suspended\nlast 30 days: {} reviews, {rate}\nforecast: {forecast}",
             output.reviews.last_30_days
         ) + &unfinished(output.index.as_ref())
     }
 }
 
-/// What was answered in a scope; of answers after days: how many were remembered, of how many.
-fn answered(
+/// The review counts of a scope, and of reviews after an interval of days: how many were remembered, and their total.
+fn review_counts(
     collection: &Collection<'_>,
     scope: &Scope,
     notes: &[crate::collection::CardNote],
@@ -220,7 +220,7 @@ fn answered(
     };
     let mut reviews = Reviews::default();
     let (mut remembered, mut all) = (0, 0);
-    for (path, answer) in journal::answers(collection.vault, since)? {
+    for (path, answer) in review_log::reviews_since(collection.vault, since)? {
         let days = clock.today() - clock.day(answer.time);
         if days >= DAYS as i64
             || *scope != Scope::All && !handles.contains(&format!("{path}#{}", answer.id))

@@ -1,5 +1,5 @@
-//! Many real notes, or awkward ones of our own: cards are found, the same each time, at places that exist.
-//! `NOTEHOST_CORPUS` names a folder of notes.
+//! Corpus test: parsing real or awkward notes is deterministic, and card ranges are valid.
+//! `NOTEHOST_CORPUS` is a folder of notes to use instead of the bundled ones.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ fn notes(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn cards_are_found_the_same_each_time_at_places_that_exist() {
+fn parsing_is_deterministic_and_ranges_are_valid() {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/notes");
     let folder = std::env::var_os("NOTEHOST_CORPUS").map_or(own, PathBuf::from);
     let mut paths = Vec::new();

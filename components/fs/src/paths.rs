@@ -1,31 +1,33 @@
-//! Paths as people write them in a shell, and what they mean in the vault.
+//! Shell-style paths and how they resolve in the vault.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, is_note};
 
-/// The longest ending that counts as the type of a file.
-const LONGEST_TYPE: usize = 8;
+/// Longer suffixes do not count as a file extension.
+const MAX_EXTENSION_BYTES: usize = 8;
 
-/// A path as a caller wrote it.
-pub(crate) struct Written {
-    /// From the vault's root, without `.`, `..` and empty parts; `""` is the vault.
+/// A parsed path from a caller.
+pub(crate) struct ShellPath {
+    /// Relative to the vault root, without `.`, `..` and empty parts; `""` is the root.
     pub(crate) path: String,
-    /// Whether it says where it begins (`/a`, `./a`, `../a`): then it is no name that could be anywhere.
+    /// Whether it starts with `/`, `./` or `../`. Such a path is never looked up as a note name.
     is_rooted: bool,
-    /// Whether it ends as only a folder's can.
+    /// Whether it ends like a folder: `a/`, `a/.`, `a/..`.
     pub(crate) is_folder: bool,
 }
 
-impl Written {
-    /// Understand a path. Where it begins is the vault, so `..` must not lead further up.
-    pub(crate) fn parse(written: &str) -> Result<Written> {
+impl ShellPath {
+    /// Parses a path relative to the vault root. `..` must not go above the root.
+    pub(crate) fn parse(written: &str) -> Result<ShellPath> {
         let written = written.trim();
         if written.is_empty() {
-            return Err(Error::validation("the path is empty: `/` is the vault"));
+            return Err(Error::validation(
+                "the path is empty: use `/` for the vault root",
+            ));
         }
-        // What stands between the brackets of a link is no path.
+        // The content of a link is not a path.
         if written.starts_with("[[") {
-            return Ok(Written {
+            return Ok(ShellPath {
                 path: written.to_owned(),
                 is_rooted: false,
                 is_folder: false,
@@ -38,7 +40,7 @@ impl Written {
                 ".." => {
                     if parts.pop().is_none() {
                         return Err(Error::validation(format!(
-                            "`{written}` leads out of the vault: `/` is its root"
+                            "`{written}` points outside the vault: `/` is its root"
                         )));
                     }
                 }
@@ -47,45 +49,45 @@ impl Written {
         }
         let is_dotted = matches!(written.split('/').next(), Some("" | "." | ".."));
         let last = written.rsplit('/').next();
-        Ok(Written {
+        Ok(ShellPath {
             path: parts.join("/"),
             is_rooted: is_dotted,
             is_folder: matches!(last, Some("" | "." | "..")),
         })
     }
 
-    /// The file or folder that is meant: what is at the path, or else a note by its path without `.md` or its name.
+    /// Resolves to the file or folder at the path, or else to a note by its path without `.md` or its name.
     pub(crate) fn entry(&self, vault: &Vault) -> Result<Entry> {
-        match self.there(vault)? {
+        match self.existing(vault)? {
             Some(entry) => Ok(entry),
-            // What is moved or removed must not be a note where a folder was meant.
+            // `a/` names a folder: it must not move or remove a note of that name.
             None if self.is_folder => Err(Error::not_found(format!("no folder `{}`", self.path))),
             None => self.file_by_name(vault),
         }
     }
 
-    /// The file that is meant, also where a folder has the same name.
+    /// Resolves to a file, even if a folder has the same name.
     pub(crate) fn file(&self, vault: &Vault) -> Result<Entry> {
-        match self.there(vault)? {
+        match self.existing(vault)? {
             Some(entry) if entry.kind == Kind::File => Ok(entry),
             Some(folder) => self.file_by_name(vault).map_err(|_| is_folder(&folder)),
             None => self.file_by_name(vault),
         }
     }
 
-    /// The path, for what is to be there: a link is none.
+    /// The path of a new file or folder. Rejects links.
     pub(crate) fn new_path(&self) -> Result<&str> {
         if self.path.starts_with("[[") {
             return Err(Error::validation(format!(
-                "`{}` is a link, and a path is needed such as `Work/Plan.md`",
+                "`{}` is a link: expected a path such as `Work/Plan.md`",
                 self.path
             )));
         }
         Ok(&self.path)
     }
 
-    /// What is at exactly this path.
-    pub(crate) fn there(&self, vault: &Vault) -> Result<Option<Entry>> {
+    /// The entry at exactly this path.
+    pub(crate) fn existing(&self, vault: &Vault) -> Result<Option<Entry>> {
         if self.path.starts_with("[[") {
             return Ok(None);
         }
@@ -94,7 +96,9 @@ impl Written {
 
     fn file_by_name(&self, vault: &Vault) -> Result<Entry> {
         if self.path.is_empty() {
-            return Err(Error::validation("`/` is the vault: name a file in it"));
+            return Err(Error::validation(
+                "`/` is the vault root: name a file in it",
+            ));
         }
         if !is_note(&self.path)
             && let Some(note) = stat(vault, &format!("{}.md", self.path)).unwrap_or_default()
@@ -105,7 +109,7 @@ impl Written {
         let found = vault.find_file(&self.path)?;
         if self.is_rooted {
             return Err(Error::not_found(format!(
-                "no file `/{}`; there is `{found}`",
+                "no file `/{}`; did you mean `{found}`",
                 self.path
             )));
         }
@@ -113,7 +117,7 @@ impl Written {
     }
 }
 
-/// What is at a path, if anything is.
+/// The entry at a path, if it exists.
 pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
     match vault.stat(path) {
         Ok(entry) => Ok(Some(entry)),
@@ -122,47 +126,47 @@ pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
     }
 }
 
-/// The folder that a path names, for actions that look into it; left out, it is the vault.
+/// The path of a folder argument; the vault root by default.
 pub(crate) fn folder(written: Option<&str>) -> Result<String> {
     match written.map(str::trim) {
         None | Some("") => Ok(String::new()),
-        Some(written) => Ok(Written::parse(written)?.path),
+        Some(written) => Ok(ShellPath::parse(written)?.path),
     }
 }
 
-/// The refusal of a folder where a file is needed.
+/// The error for a folder where a file is expected.
 pub(crate) fn is_folder(folder: &Entry) -> Error {
     let path = match folder.path.as_str() {
         "" => "/",
         path => path,
     };
     Error::validation(format!(
-        "`{path}` is a folder, and a file is needed: `ls` tells what is in it"
+        "`{path}` is a folder, not a file: use `ls` to list it"
     ))
 }
 
-/// The path of a new file: a name without a type is a note's.
-pub(crate) fn with_type(path: &str) -> String {
-    if has_type(path) {
+/// The path of a new file: `.md` is added to a name without an extension.
+pub(crate) fn with_default_extension(path: &str) -> String {
+    if has_extension(path) {
         path.to_owned()
     } else {
         format!("{path}.md")
     }
 }
 
-/// Whether a name ends with the type of a file: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
-fn has_type(path: &str) -> bool {
+/// Whether a name has a file extension: `a.csv` does, `Plan 1.2` and `Dr. Who` do not.
+fn has_extension(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty()
-            && ending.len() <= LONGEST_TYPE
+            && ending.len() <= MAX_EXTENSION_BYTES
             && ending.starts_with(|letter: char| letter.is_ascii_alphabetic())
             && ending.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
-/// The files and folders that a call names, one by `argument` or several by `paths`, each once and none within another.
-pub(crate) fn named(
+/// The entries named by a call, one by `argument` or several by `paths`. Removes duplicates and rejects nested entries.
+pub(crate) fn named_entries(
     vault: &Vault,
     argument: &str,
     one: Option<&str>,
@@ -180,21 +184,21 @@ pub(crate) fn named(
         }
         (Some(_), Some(_)) => {
             return Err(Error::validation(format!(
-                "`{argument}` and `paths` are both given: give one of them"
+                "`{argument}` and `paths` are mutually exclusive: pass one of them"
             )));
         }
         (None, None) => {
             return Err(Error::validation(format!(
-                "neither `{argument}` nor `paths` is given: give one of them"
+                "`{argument}` or `paths` is required"
             )));
         }
     };
     let mut entries: Vec<Entry> = Vec::new();
     for name in names {
-        let entry = Written::parse(name)?.entry(vault)?;
+        let entry = ShellPath::parse(name)?.entry(vault)?;
         if entry.path.is_empty() {
             return Err(Error::validation(format!(
-                "`{name}` is the vault itself, which stays where it is: name files or folders in it"
+                "`{name}` is the vault root and cannot be moved or removed: name files or folders in it"
             )));
         }
         if !entries.iter().any(|known| known.path == entry.path) {
@@ -208,7 +212,7 @@ pub(crate) fn named(
         };
         if let Some(outer) = entries.iter().find(is_around) {
             return Err(Error::validation(format!(
-                "`{}` lies in `{}`, which is named too: name one of them",
+                "`{}` is inside `{}`, which is also in the list: name only one of them",
                 inner.path, outer.path
             )));
         }
@@ -221,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_forgives_is_forgiven() {
+    fn shell_path_spellings_are_normalized() {
         for (written, path, is_folder) in [
             ("a", "a", false),
             ("./a", "a", false),
@@ -239,7 +243,7 @@ mod tests {
             ("[[a/../b]]", "[[a/../b]]", false),
             ("...", "...", false),
         ] {
-            let parsed = Written::parse(written).unwrap();
+            let parsed = ShellPath::parse(written).unwrap();
             assert_eq!(
                 (parsed.path.as_str(), parsed.is_folder),
                 (path, is_folder),
@@ -247,13 +251,13 @@ mod tests {
             );
         }
         for written in ["..", "../a", "/..", "a/../..", "./../a", "", " "] {
-            let refused = Written::parse(written).err().unwrap();
+            let refused = ShellPath::parse(written).err().unwrap();
             assert_eq!(refused.code(), "validation_error", "{written}");
         }
     }
 
     #[test]
-    fn a_name_without_a_type_is_a_note() {
+    fn names_without_an_extension_are_notes() {
         for (path, expected) in [
             ("a", "a.md"),
             ("a.md", "a.md"),
@@ -265,7 +269,7 @@ mod tests {
             ("a.", "a..md"),
             ("2026.日記", "2026.日記.md"),
         ] {
-            assert_eq!(with_type(path), expected);
+            assert_eq!(with_default_extension(path), expected);
         }
     }
 }

@@ -1,133 +1,134 @@
-//! How well a vault hangs together, and what to do about it.
+//! A report on the links of the vault, with advice.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedIn};
+use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedQuery};
 use notehost_sdk::prelude::*;
 
-use crate::asking::Place;
-use crate::drawing::rounded;
-use crate::network::Network;
+use crate::graph::rounded;
+use crate::index_queries::Place;
+use crate::link_graph::LinkGraph;
 use crate::orphans;
 use crate::outgoing::State;
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 
-/// How many of each kind are told unless the caller says.
-const USUAL: usize = 10;
-/// How many a caller may ask for.
-const MOST: usize = 100;
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 500;
-/// How many notes of a circle are told.
-const IN_CIRCLE: usize = 10;
-/// A note is a hub if it has so many times the incoming links of the average note, and at least [`FEWEST`].
-const HUB: f64 = 5.0;
-const FEWEST: usize = 5;
+/// The default number of items per list.
+const DEFAULT_LIMIT: usize = 10;
+/// The maximum number of items per list.
+const MAX_LIMIT: usize = 100;
+/// How many notes to fetch per index query.
+const BATCH_SIZE: u32 = 500;
+/// The maximum number of notes listed per cycle.
+const MAX_CYCLE_NOTES: usize = 10;
+/// A note is a hub if it has at least this many times the average number of incoming links, and at least
+/// [`MIN_HUB_LINKS`].
+const HUB_FACTOR: f64 = 5.0;
+const MIN_HUB_LINKS: usize = 5;
 
-/// Check the links of the vault: broken links and fragments, ambiguous links, orphans, circles, hubs, with counts, a
-/// score and what to do.
+/// Check the links of the vault: broken links and fragments, ambiguous links, orphans, cycles, hubs, with counts, a
+/// score and advice on what to do.
 ///
 /// Example: `{}`
 #[args]
 pub struct Health {
-    /// How many of each kind to list, 1–100 (default 10).
+    /// Maximum items per list, 1–100 (default 10).
     pub limit: Option<usize>,
 }
 
-/// How the links of the vault are.
+/// A report on the links of the vault.
 #[reply]
 pub struct Report {
-    /// 0 to 100: half for links that lead somewhere, a third for notes that are linked, the rest for fragments that are
-    /// there and links that mean one file.
+    /// 0 to 100: 50 % for resolved links, 30 % for linked notes, 10 % each for existing fragments and unambiguous
+    /// links.
     pub score: u32,
-    /// How many there are of everything.
+    /// Counts of everything.
     pub counts: HealthCounts,
     /// What to do, the most useful first.
     pub advice: Vec<String>,
-    /// What broken links name, the most wanted first.
+    /// Targets of broken links, the most linked first.
     pub broken: Vec<BrokenTarget>,
     /// Links to a heading or block that is not in its note.
-    pub broken_fragments: Vec<DoubtfulLink>,
-    /// Links whose words fit several files.
-    pub ambiguous: Vec<DoubtfulLink>,
+    pub broken_fragments: Vec<SuspectLink>,
+    /// Links that match several files.
+    pub ambiguous: Vec<SuspectLink>,
     /// Notes without any links, in or out.
     pub orphans: Vec<String>,
-    /// Sets of notes that lead to each other in circles, the largest first.
-    pub cycles: Vec<Circle>,
-    /// Notes that unusually many others link to.
+    /// Sets of notes that link to each other in cycles, the largest first.
+    pub cycles: Vec<Cycle>,
+    /// Notes with unusually many incoming links.
     pub hubs: Vec<Hub>,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
-/// How many there are of everything.
+/// Counts of everything.
 #[reply]
 #[derive(Default)]
 pub struct HealthCounts {
     /// Notes.
     pub notes: u64,
-    /// Links to files of the vault, whether they are there or not.
+    /// Links to files of the vault, existing or not.
     pub links: u64,
-    /// Links that lead nowhere.
+    /// Broken links.
     pub broken_links: u64,
-    /// What those name.
+    /// Distinct targets of broken links.
     pub missing_targets: u64,
-    /// Links to a heading or block that is not there.
+    /// Links to a heading or block that does not exist.
     pub broken_fragments: u64,
-    /// Links whose words fit several files.
+    /// Links that match several files.
     pub ambiguous_links: u64,
     /// Notes without any links.
     pub orphans: u64,
-    /// Notes that no other links to.
+    /// Notes without incoming links.
     pub without_incoming: u64,
-    /// Sets of notes that lead to each other.
+    /// Sets of notes that link to each other in cycles.
     pub cycles: u64,
-    /// Notes that unusually many others link to.
+    /// Notes with unusually many incoming links.
     pub hubs: u64,
 }
 
-/// Something that links name and that is not there.
+/// A missing target of links.
 #[reply]
 pub struct BrokenTarget {
-    /// As a link names it.
+    /// The target as written in a link.
     pub target: String,
-    /// How many links do.
+    /// Number of links to it.
     pub count: u64,
-    /// Where the first stands.
+    /// The first places that link to it.
     pub places: Vec<Place>,
 }
 
-/// A link that may not mean what it should.
+/// A link that may resolve to the wrong place.
 #[reply]
-pub struct DoubtfulLink {
-    /// The note in which it stands.
+pub struct SuspectLink {
+    /// The note that contains the link.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
-    /// The target as it is written, with its fragment.
+    /// The target as written, with its fragment.
     pub target: String,
-    /// The file that it leads to.
+    /// The file that it resolves to.
     pub to: String,
-    /// How many other files its words fit.
+    /// Number of other files that it matches.
     pub rivals: Option<u32>,
 }
 
-/// Notes that lead to each other in circles.
+/// Notes that link to each other in cycles.
 #[reply]
-pub struct Circle {
-    /// How many notes.
+pub struct Cycle {
+    /// Number of notes.
     pub size: usize,
     /// The first ten of them, by path.
     pub notes: Vec<String>,
 }
 
-/// A note that many others link to.
+/// A note with many incoming links.
 #[reply]
 pub struct Hub {
     /// The note.
     pub path: String,
-    /// How many notes link to it.
+    /// Number of notes that link to it.
     pub incoming: usize,
-    /// To how many it links.
+    /// Number of notes that it links to.
     pub outgoing: usize,
     /// Its PageRank as a multiple of the average.
     pub rank: f64,
@@ -138,10 +139,10 @@ impl Action for Health {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Report> {
-        let limit = self.limit.unwrap_or(USUAL);
-        if !(1..=MOST).contains(&limit) {
+        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
             return Err(Error::validation(format!(
-                "`limit` is {limit}, and may be 1 to {MOST}"
+                "`limit` is {limit}; it must be 1 to {MAX_LIMIT}"
             )));
         }
         let mut report = Report {
@@ -156,10 +157,10 @@ impl Action for Health {
             hubs: Vec::new(),
             index: building(vault),
         };
-        report.look_at_missing(vault, limit)?;
-        report.look_at_links(vault, limit)?;
-        report.look_at_orphans(vault, limit)?;
-        report.look_at_network(&Network::of(vault)?, limit);
+        report.add_missing(vault, limit)?;
+        report.add_links(vault, limit)?;
+        report.add_orphans(vault, limit)?;
+        report.add_graph(&LinkGraph::of(vault)?, limit);
         report.score = score(&report.counts);
         report.advice = advice(&report.counts);
         Ok(report)
@@ -168,7 +169,7 @@ impl Action for Health {
     fn text(output: &Report) -> String {
         let counts = &output.counts;
         let mut text = format!(
-            "score {} of 100: {}, {}, {} broken, {} to missing places, {} ambiguous, {} orphaned, {}, {}",
+            "score {} of 100: {}, {}, {} broken, {} with a missing fragment, {} ambiguous, {} orphaned, {}, {}",
             output.score,
             counted(counts.notes, "note"),
             counted(counts.links, "link"),
@@ -187,7 +188,7 @@ impl Action for Health {
         }
         for item in &output.broken_fragments {
             text.push_str(&format!(
-                "\nno such place: {} ({}, line {})",
+                "\nmissing fragment: {} ({}, line {})",
                 item.target, item.path, item.line
             ));
         }
@@ -200,11 +201,11 @@ impl Action for Health {
         for path in &output.orphans {
             text.push_str(&format!("\norphan: {path}"));
         }
-        for circle in &output.cycles {
+        for cycle in &output.cycles {
             text.push_str(&format!(
                 "\ncycle of {}: {}",
-                circle.size,
-                circle.notes.join(", ")
+                cycle.size,
+                cycle.notes.join(", ")
             ));
         }
         for hub in &output.hubs {
@@ -215,11 +216,11 @@ impl Action for Health {
 }
 
 impl Report {
-    fn look_at_missing(&mut self, vault: &Vault, limit: usize) -> Result<()> {
-        let missing = vault.unresolved(&UnresolvedIn {
+    fn add_missing(&mut self, vault: &Vault, limit: usize) -> Result<()> {
+        let missing = vault.unresolved(&UnresolvedQuery {
             limit: u32::try_from(limit).unwrap_or(u32::MAX),
             places: 3,
-            ..UnresolvedIn::default()
+            ..UnresolvedQuery::default()
         })?;
         self.counts.missing_targets = missing.total;
         self.counts.broken_links = missing.links;
@@ -239,12 +240,12 @@ impl Report {
         Ok(())
     }
 
-    /// Look at every link of every note.
-    fn look_at_links(&mut self, vault: &Vault, limit: usize) -> Result<()> {
+    /// Checks every link of every note.
+    fn add_links(&mut self, vault: &Vault, limit: usize) -> Result<()> {
         let mut query = Query {
             condition: Some(Condition::Has(Has::Links)),
             sort: by_path(),
-            limit: AT_ONCE,
+            limit: BATCH_SIZE,
             fields: vec![Field::Links],
             ..Query::default()
         };
@@ -260,7 +261,7 @@ impl Report {
                     self.counts.links += 1;
                     let state = State::of(&link);
                     let Some(to) = link.path else { continue };
-                    let doubtful = DoubtfulLink {
+                    let suspect = SuspectLink {
                         path: note.path.clone(),
                         line: link.line,
                         target: link.target + link.fragment.as_deref().unwrap_or_default(),
@@ -270,13 +271,13 @@ impl Report {
                     if link.rivals > 0 {
                         self.counts.ambiguous_links += 1;
                         if self.ambiguous.len() < limit {
-                            self.ambiguous.push(doubtful.clone());
+                            self.ambiguous.push(suspect.clone());
                         }
                     }
                     if state == State::BrokenFragment {
                         self.counts.broken_fragments += 1;
                         if self.broken_fragments.len() < limit {
-                            self.broken_fragments.push(doubtful);
+                            self.broken_fragments.push(suspect);
                         }
                     }
                 }
@@ -287,8 +288,8 @@ impl Report {
         }
     }
 
-    fn look_at_orphans(&mut self, vault: &Vault, limit: usize) -> Result<()> {
-        let ask = |incoming_only: bool, limit: usize| {
+    fn add_orphans(&mut self, vault: &Vault, limit: usize) -> Result<()> {
+        let find = |incoming_only: bool, limit: usize| {
             vault.find(&Query {
                 condition: Some(orphans::condition(String::new(), incoming_only)),
                 sort: by_path(),
@@ -296,44 +297,46 @@ impl Report {
                 ..Query::default()
             })
         };
-        let found = ask(false, limit)?;
+        let found = find(false, limit)?;
         self.counts.orphans = found.total;
         self.orphans = found.items.into_iter().map(|note| note.path).collect();
-        self.counts.without_incoming = ask(true, 0)?.total;
+        self.counts.without_incoming = find(true, 0)?.total;
         Ok(())
     }
 
-    fn look_at_network(&mut self, network: &Network, limit: usize) {
-        self.counts.notes = network.len() as u64;
-        let circles = network.circles();
-        self.counts.cycles = circles.len() as u64;
-        let shown = circles.into_iter().take(limit).map(|circle| Circle {
-            size: circle.len(),
-            notes: circle
+    fn add_graph(&mut self, graph: &LinkGraph, limit: usize) {
+        self.counts.notes = graph.len() as u64;
+        let cycles = graph.cycles();
+        self.counts.cycles = cycles.len() as u64;
+        let shown = cycles.into_iter().take(limit).map(|cycle| Cycle {
+            size: cycle.len(),
+            notes: cycle
                 .iter()
-                .take(IN_CIRCLE)
-                .map(|note| network.paths[*note].clone())
+                .take(MAX_CYCLE_NOTES)
+                .map(|note| graph.paths[*note].clone())
                 .collect(),
         });
         self.cycles = shown.collect();
 
-        let incoming = |note: usize| network.degree(note).0;
-        let all: usize = (0..network.len()).map(incoming).sum();
-        let usual = all as f64 / network.len().max(1) as f64;
-        let mut hubs: Vec<usize> = (0..network.len())
-            .filter(|note| incoming(*note) >= FEWEST && incoming(*note) as f64 >= HUB * usual)
+        let incoming = |note: usize| graph.degree(note).0;
+        let all: usize = (0..graph.len()).map(incoming).sum();
+        let average = all as f64 / graph.len().max(1) as f64;
+        let mut hubs: Vec<usize> = (0..graph.len())
+            .filter(|note| {
+                incoming(*note) >= MIN_HUB_LINKS && incoming(*note) as f64 >= HUB_FACTOR * average
+            })
             .collect();
         hubs.sort_by_key(|note| (std::cmp::Reverse(incoming(*note)), *note));
         self.counts.hubs = hubs.len() as u64;
         if hubs.is_empty() {
             return;
         }
-        let ranks = network.ranks();
+        let ranks = graph.ranks();
         let shown = hubs.into_iter().take(limit).map(|note| Hub {
-            path: network.paths[note].clone(),
+            path: graph.paths[note].clone(),
             incoming: incoming(note),
-            outgoing: network.degree(note).1,
-            rank: rounded(ranks[note] * network.len() as f64),
+            outgoing: graph.degree(note).1,
+            rank: rounded(ranks[note] * graph.len() as f64),
         });
         self.hubs = shown.collect();
     }
@@ -347,12 +350,12 @@ fn by_path() -> Vec<Sort> {
 }
 
 fn score(counts: &HealthCounts) -> u32 {
-    let good = |bad: u64, all: u64| 1.0 - bad.min(all) as f64 / all.max(1) as f64;
-    let score = 50.0 * good(counts.broken_links, counts.links)
-        + 30.0 * good(counts.orphans, counts.notes)
-        + 10.0 * good(counts.broken_fragments, counts.links)
-        + 10.0 * good(counts.ambiguous_links, counts.links);
-    // A whole number from 0 to 100. Only what is perfect gets 100.
+    let share = |bad: u64, all: u64| 1.0 - bad.min(all) as f64 / all.max(1) as f64;
+    let score = 50.0 * share(counts.broken_links, counts.links)
+        + 30.0 * share(counts.orphans, counts.notes)
+        + 10.0 * share(counts.broken_fragments, counts.links)
+        + 10.0 * share(counts.ambiguous_links, counts.links);
+    // A whole number from 0 to 100. Only a vault without problems gets 100.
     let is_perfect = counts.broken_links + counts.orphans == 0
         && counts.broken_fragments + counts.ambiguous_links == 0;
     let score = score.round() as u32;
@@ -363,26 +366,26 @@ fn advice(counts: &HealthCounts) -> Vec<String> {
     let mut advice = Vec::new();
     if counts.broken_links > 0 {
         advice.push(format!(
-            "{} to {}: see `unresolved` with `suggest`, then create the notes, or lead the links elsewhere with `rewrite`",
+            "{} to {}: see `unresolved` with `suggest`, then create the notes, or redirect the links with `rewrite`",
             counted(counts.broken_links, "broken link"),
             counted(counts.missing_targets, "missing file")
         ));
     }
     if counts.broken_fragments > 0 {
         advice.push(format!(
-            "{} to a heading or block that is not there: correct the part behind `#`",
+            "{} to a heading or block that does not exist: correct the part after `#`",
             counted(counts.broken_fragments, "link")
         ));
     }
     if counts.ambiguous_links > 0 {
         advice.push(format!(
-            "{} could mean several files: write the path, or give the files different names",
+            "{} can match several files: use the path, or rename the files",
             counted(counts.ambiguous_links, "link")
         ));
     }
     if counts.orphans > 0 {
         advice.push(format!(
-            "{} without links: see `suggest` for what each could be linked with",
+            "{} without links: see `suggest` for possible links",
             counted(counts.orphans, "note")
         ));
     }

@@ -1,21 +1,21 @@
-//! The link domain: what links to what, what leads nowhere, what could be linked.
+//! The link domain: backlinks, outgoing and broken links, link suggestions, and the graph of notes.
 //!
-//! The host's index knows links, names and words; here its answers are put together. One file per group of actions;
-//! `network` is the graph of notes that several of them compute on. Links that follow a note which moves are the
-//! document domain's affair.
+//! The host's index provides links, names and words; the actions combine them. One file per group of actions;
+//! `link_graph` is the graph of notes that several of them use. Updating links when a note moves belongs to the
+//! document domain.
 
-mod asking;
-pub mod drawing;
+pub mod backlinks;
+pub mod graph;
 pub mod health;
-pub mod incoming;
+mod index_queries;
+mod link_graph;
 mod mentions;
-mod network;
 pub mod orphans;
 pub mod outgoing;
-pub mod rewriting;
-pub mod suggesting;
+pub mod rewrite;
+pub mod suggest;
+pub mod traversal;
 pub mod unresolved;
-pub mod walking;
 
 #[cfg(test)]
 mod tests;
@@ -23,19 +23,19 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// Links between notes: backlinks, outgoing, broken and missing ones, orphans, neighbours, shortest path, graph,
-    /// suggestions, health. A note is named by its path (`.md` may be left out), its unique name or a `[[link]]`. `path`
-    /// and `line` tell where a link stands, `to` where it leads.
+    /// Links between notes: backlinks, outgoing, broken and missing links, orphans, neighbours, shortest path, graph,
+    /// suggestions, health. Notes are given by path (`.md` is optional), unique name or `[[link]]`. `path` and `line`
+    /// are the position of a link, `to` is its target.
     "link" {
         "outgoing" => outgoing::Outgoing,
-        "backlinks" => incoming::Backlinks,
+        "backlinks" => backlinks::Backlinks,
         "unresolved" => unresolved::Unresolved,
         "orphans" => orphans::Orphans,
-        "neighbours" => walking::Neighbours,
-        "path" => walking::Path,
-        "suggest" => suggesting::Suggest,
-        "rewrite" => rewriting::Rewrite,
-        "graph" => drawing::Graph,
+        "neighbours" => traversal::Neighbours,
+        "path" => traversal::Path,
+        "suggest" => suggest::Suggest,
+        "rewrite" => rewrite::Rewrite,
+        "graph" => graph::Graph,
         "health" => health::Health,
     }
 }

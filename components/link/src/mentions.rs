@@ -1,5 +1,5 @@
-//! Names that stand in prose without being linked. Found as words are, so case and accents do not matter; a name within
-//! a longer word, in code, in a link, in a tag or in an address is no mention: it is one where a link could stand.
+//! Unlinked mentions of names in prose. Matching is by words and ignores case and accents. A name inside a longer word,
+//! code, a link, a tag or a URL is not a mention: only places where a link could be written count.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,26 +7,26 @@ use std::ops::Range;
 use notehost_sdk::text::{facts, frontmatter, lines, links, tags};
 use notehost_sdk::words::{self, Form};
 
-/// What is written to see whether a link can stand in a place.
+/// Inserted to test whether a link is parsed at a position.
 const PROBE: &str = "[[x]]";
 
-/// A name that stands in a note.
+/// A mention of a name in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// Its bytes.
+    /// Its byte range.
     pub(crate) range: Range<usize>,
     /// The line of the file, from 1.
     pub(crate) line: u32,
-    /// The line, cut to what stands around it.
+    /// The line, truncated around the mention.
     pub(crate) context: String,
 }
 
-/// A note in which names are looked for.
+/// A note that is searched for names.
 pub(crate) struct Prose<'n> {
     note: &'n str,
-    /// Where the frontmatter ends.
+    /// The end of the frontmatter.
     body: usize,
-    /// Links and tags.
+    /// The ranges of links and tags.
     taken: Vec<Range<usize>>,
 }
 
@@ -44,7 +44,7 @@ impl<'n> Prose<'n> {
         }
     }
 
-    /// Those of some places, in order and apart, at which a name is a mention.
+    /// The ranges at which a name is a mention. `places` are sorted and do not overlap.
     pub(crate) fn mentions(&self, mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
         let is_apart = |place: &Range<usize>, taken: &Range<usize>| {
             place.end <= taken.start || taken.end <= place.start
@@ -58,8 +58,8 @@ impl<'n> Prose<'n> {
         self.linkable(places)
     }
 
-    /// Those places at which a link would be one: not in code, math, HTML or comments. Asked of the parser itself, with
-    /// a link written at every place.
+    /// The ranges where a link would be parsed as a link: not in code, math, HTML or comments. Decided by the parser
+    /// itself, with a link inserted at every range.
     fn linkable(&self, places: Vec<Range<usize>>) -> Vec<Range<usize>> {
         if places.is_empty() {
             return places;
@@ -91,10 +91,10 @@ impl<'n> Prose<'n> {
         }
     }
 
-    /// Every mention of one of some names, in order; the longest at each place.
+    /// All mentions of the names, in order; the longest match at each position.
     pub(crate) fn of_names(&self, names: &[Name]) -> Vec<Mention> {
         let text = &self.note[self.body..];
-        let words = cut(text);
+        let words = split_words(text);
         let mut places: Vec<Range<usize>> = Vec::new();
         for start in 0..words.len() {
             let longest = names
@@ -111,7 +111,7 @@ impl<'n> Prose<'n> {
         mentions.map(|range| self.mention(range)).collect()
     }
 
-    /// Whether it is part of something like `https://host/Name`.
+    /// Whether it is part of a URL such as `https://host/Name` or an email address.
     fn is_in_address(&self, range: &Range<usize>) -> bool {
         let before = self.note[..range.start]
             .rsplit(char::is_whitespace)
@@ -126,37 +126,37 @@ impl<'n> Prose<'n> {
     }
 }
 
-/// A name that is looked for.
+/// A name to search for.
 pub(crate) struct Name {
-    /// Its words, folded.
+    /// The folded words.
     words: Vec<String>,
-    /// It from its first word to its last, folded.
+    /// The name from its first to its last word, folded.
     core: String,
-    /// What stands before and behind, such as the signs of `C++`.
+    /// The punctuation before and after the words, as in `C++`.
     before: String,
-    behind: String,
+    after: String,
 }
 
 impl Name {
-    /// Nothing for a name without words, which could not be told from punctuation.
+    /// `None` for a name without words: it would match punctuation.
     pub(crate) fn new(name: &str) -> Option<Name> {
-        let words = cut(name);
+        let words = split_words(name);
         let (first, last) = (words.first()?, words.last()?);
         Some(Name {
             core: folded(&name[first.range.start..last.range.end]),
             before: name[..first.range.start].trim_start().to_owned(),
-            behind: name[last.range.end..].trim_end().to_owned(),
+            after: name[last.range.end..].trim_end().to_owned(),
             words: words.into_iter().map(|word| word.text).collect(),
         })
     }
 
-    /// Where it stands, if it begins with the first of these words.
-    fn at(&self, text: &str, words: &[Cut]) -> Option<Range<usize>> {
+    /// The range of the name, if it starts at the first of these words.
+    fn at(&self, text: &str, words: &[Word]) -> Option<Range<usize>> {
         let here = words.get(..self.words.len())?;
         if here
             .iter()
             .zip(&self.words)
-            .any(|(word, wanted)| word.text != *wanted)
+            .any(|(word, expected)| word.text != *expected)
         {
             return None;
         }
@@ -164,23 +164,23 @@ impl Name {
         if folded(&text[core.clone()]) != self.core {
             return None;
         }
-        let is_whole = text[..core.start].ends_with(&self.before)
-            && text[core.end..].starts_with(&self.behind);
-        is_whole.then(|| core.start - self.before.len()..core.end + self.behind.len())
+        let is_whole =
+            text[..core.start].ends_with(&self.before) && text[core.end..].starts_with(&self.after);
+        is_whole.then(|| core.start - self.before.len()..core.end + self.after.len())
     }
 }
 
-/// A word of a text: one that stands by itself, or one letter of a script without spaces.
-struct Cut {
+/// A word of a text, or one letter of a script without spaces.
+struct Word {
     text: String,
     range: Range<usize>,
 }
 
-fn cut(text: &str) -> Vec<Cut> {
+fn split_words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         if matches!(word.form, Form::Whole | Form::Cut | Form::Single) {
-            words.push(Cut {
+            words.push(Word {
                 text: word.text.to_owned(),
                 range: word.range,
             });
@@ -189,10 +189,10 @@ fn cut(text: &str) -> Vec<Cut> {
     words
 }
 
-/// A text as words are, with one blank wherever some are.
+/// Folds a text and collapses whitespace.
 fn folded(text: &str) -> String {
-    let blanks = words::fold(text);
-    blanks.split_whitespace().collect::<Vec<_>>().join(" ")
+    let folded = words::fold(text);
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_mentioned_in_prose_and_nowhere_else() {
+    fn mentions_are_found_only_in_prose() {
         let note = "---\na: Big plan\n---\nThe big  Plan, the BIG\nplan, `Big plan`, [[Big plan]], [Big plan](x.md), #Big plan, \
                     https://x/big plan, bigger plan, Big plans, Big. Plan [Big plan][1] (Big plan)\n\n```\nBig plan\n```\n";
         assert_eq!(
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_name_counts() {
+    fn the_longest_name_wins() {
         assert_eq!(
             found("Plan B and Plan C++, plan", &["Plan", "Plan B", "C++"]),
             ["Plan B", "Plan", "C++", "plan"]
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_are_searched_too() {
+    fn names_are_found_in_scripts_without_spaces() {
         assert_eq!(found("今日の計画を見る", &["計画"]), ["計画"]);
         assert_eq!(found("--- and ***", &["---"]), [""; 0]);
     }

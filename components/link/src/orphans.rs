@@ -1,9 +1,9 @@
-//! Notes that nothing leads to.
+//! Notes that no other note links to.
 
 use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy};
 use notehost_sdk::prelude::*;
 
-use crate::asking::folder;
+use crate::index_queries::folder;
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
@@ -15,40 +15,40 @@ use notehost_sdk::pages::{Span, more};
 pub struct Orphans {
     /// Only notes in this folder.
     pub path: Option<String>,
-    /// Also notes that link to others, as long as nothing links to them.
+    /// Also notes that link to others but have no incoming links.
     #[serde(default)]
     pub incoming_only: bool,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Notes that nothing leads to.
+/// A page of orphans.
 #[reply]
 pub struct OrphanPage {
     /// The notes, by path.
     pub items: Vec<Orphan>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are.
+    /// Total number of results.
     pub total: u64,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
-/// A note that nothing leads to.
+/// A note that no other note links to.
 #[reply]
 pub struct Orphan {
     /// The note.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// How many links it has to files that are there; always 0 without `incoming_only`.
+    /// Number of its links to existing files; always 0 without `incoming_only`.
     pub outgoing: u32,
 }
 
-/// What an orphan must fulfil.
+/// The condition for orphans.
 pub(crate) fn condition(under: String, incoming_only: bool) -> Condition {
     let not = |has: Has| Condition::Not(Box::new(Condition::Has(has)));
     let mut all = vec![Condition::Under(under), not(Has::Backlinks)];
@@ -91,7 +91,7 @@ impl Action for Orphans {
     }
 
     fn text(output: &OrphanPage) -> String {
-        let mut text = counted(output.total, "note") + " that nothing leads to";
+        let mut text = counted(output.total, "orphan");
         for item in &output.items {
             text.push_str(&format!("\n{}", item.path));
         }

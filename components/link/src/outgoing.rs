@@ -1,13 +1,14 @@
-//! The links of one note, and what each leads to.
+//! The outgoing links of a note and their targets.
 
 use notehost_sdk::index::LinkAt;
 use notehost_sdk::prelude::*;
 
-use crate::asking::{Kind, links_of};
+use crate::index_queries::{Kind, links_of};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
-/// List the links of a note in order: where each leads, and whether it is broken, ambiguous, an embed or external.
+/// List the outgoing links of a note in order: their targets, and whether each is broken, ambiguous, an embed or
+/// external.
 ///
 /// Example: `{"path": "Garden/Balcony plan"}`
 #[args]
@@ -15,36 +16,36 @@ pub struct Outgoing {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
     /// Only links in this state.
-    pub state: Option<Wanted>,
-    /// How many, 1–500 (default 50).
+    pub state: Option<StateFilter>,
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// A state of links.
+/// The state of a link.
 #[args]
 #[derive(Copy)]
-pub enum Wanted {
-    /// lead to a file that is there.
+pub enum StateFilter {
+    /// lead to an existing file.
     Resolved,
-    /// lead nowhere.
+    /// lead to a missing file.
     Broken,
-    /// lead to a note that lacks the heading or block.
+    /// lead to a note without that heading or block.
     BrokenFragment,
     /// lead out of the vault.
     External,
 }
 
-/// What became of a link.
+/// The state of a link.
 #[reply]
 #[derive(Copy, PartialEq, Eq)]
 pub enum State {
-    /// It leads to a file that is there.
+    /// It leads to an existing file.
     Resolved,
-    /// It leads nowhere.
+    /// It leads to a missing file.
     Broken,
-    /// It leads to a note that lacks the heading or block.
+    /// It leads to a note without that heading or block.
     BrokenFragment,
     /// It leads out of the vault.
     External,
@@ -64,7 +65,7 @@ impl State {
         }
     }
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             State::Resolved => "resolved",
             State::Broken => "broken",
@@ -74,13 +75,13 @@ impl State {
     }
 }
 
-impl From<Wanted> for State {
-    fn from(wanted: Wanted) -> State {
-        match wanted {
-            Wanted::Resolved => State::Resolved,
-            Wanted::Broken => State::Broken,
-            Wanted::BrokenFragment => State::BrokenFragment,
-            Wanted::External => State::External,
+impl From<StateFilter> for State {
+    fn from(filter: StateFilter) -> State {
+        match filter {
+            StateFilter::Resolved => State::Resolved,
+            StateFilter::Broken => State::Broken,
+            StateFilter::BrokenFragment => State::BrokenFragment,
+            StateFilter::External => State::External,
         }
     }
 }
@@ -90,52 +91,52 @@ impl From<Wanted> for State {
 pub struct OutgoingLinks {
     /// The note.
     pub path: String,
-    /// Its links, in their order.
+    /// Its links, in order.
     pub items: Vec<OutgoingLink>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many links there are, of those asked for.
+    /// Total number of links in the requested state.
     pub total: usize,
-    /// How many links of the note are in which state.
+    /// Number of links of the note by state.
     pub counts: Counts,
 }
 
-/// How many links are in which state.
+/// Number of links by state.
 #[reply]
 #[derive(Default)]
 pub struct Counts {
-    /// To files that are there.
+    /// To existing files.
     pub resolved: usize,
-    /// To nothing.
+    /// To missing files.
     pub broken: usize,
-    /// To a heading or block that is not in its note.
+    /// To a missing heading or block.
     pub broken_fragment: usize,
     /// Out of the vault.
     pub external: usize,
-    /// That show their target in place, whatever their state.
+    /// Embeds, in any state.
     pub embeds: usize,
 }
 
 /// A link.
 #[reply]
 pub struct OutgoingLink {
-    /// The note in which it stands.
+    /// The note that contains it.
     pub path: String,
-    /// The line of the file, from 1.
+    /// The line number in the file, from 1.
     pub line: u32,
-    /// How it is written.
+    /// Its syntax.
     pub kind: Kind,
-    /// What became of it.
+    /// Its state.
     pub state: State,
-    /// The target as it is written, decoded and without fragment; empty for a link into the note itself.
+    /// The target as written, decoded and without fragment; empty for a link within the note.
     pub target: String,
-    /// The place in the target: `#Heading`, `#^block`.
+    /// The fragment: `#Heading`, `#^block`.
     pub fragment: Option<String>,
-    /// What a reader sees instead of the target.
+    /// The display text.
     pub text: Option<String>,
-    /// The file that it leads to.
+    /// The file that it resolves to.
     pub to: Option<String>,
-    /// How many other files its words fit as well.
+    /// Number of other files that it matches.
     pub rivals: Option<u32>,
 }
 
@@ -157,12 +158,15 @@ impl Action for Outgoing {
             }
             counts.embeds += usize::from(link.kind.is_embed());
         }
-        if let Some(wanted) = self.state {
-            links.retain(|link| State::of(link) == wanted.into());
+        if let Some(filter) = self.state {
+            links.retain(|link| State::of(link) == filter.into());
         }
         let total = links.len();
         let (links, next_cursor) = span.of(links);
-        let items = links.into_iter().map(|link| told(&path, link)).collect();
+        let items = links
+            .into_iter()
+            .map(|link| outgoing_link(&path, link))
+            .collect();
         Ok(OutgoingLinks {
             path,
             items,
@@ -185,18 +189,18 @@ impl Action for Outgoing {
             text.push_str(&format!("\n{:>5}  {}{fragment}", item.line, item.target));
             match (&item.to, item.state) {
                 (Some(to), State::Resolved) => text.push_str(&format!(" → {to}")),
-                (Some(to), state) => text.push_str(&format!(" → {to} ({})", state.word())),
-                (None, state) => text.push_str(&format!(" ({})", state.word())),
+                (Some(to), state) => text.push_str(&format!(" → {to} ({})", state.as_str())),
+                (None, state) => text.push_str(&format!(" ({})", state.as_str())),
             }
             if let Some(rivals) = item.rivals {
-                text.push_str(&format!(", fits {rivals} more"));
+                text.push_str(&format!(", matches {rivals} more"));
             }
         }
         text + &more(output.next_cursor.as_ref())
     }
 }
 
-fn told(path: &str, link: LinkAt) -> OutgoingLink {
+fn outgoing_link(path: &str, link: LinkAt) -> OutgoingLink {
     OutgoingLink {
         path: path.to_owned(),
         line: link.line,

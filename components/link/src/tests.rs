@@ -1,8 +1,8 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called by name with JSON as the host does.
 
 mod graph;
-mod looking;
-mod rewriting;
+mod link_queries;
+mod rewrite;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Error, MemoryVault, Reply, Tier, Vault};
@@ -13,7 +13,7 @@ fn reply(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply, E
     Domain::call(vault, action, &arguments.to_string())
 }
 
-/// What an action that succeeds answers.
+/// The JSON reply of a successful call.
 #[track_caller]
 fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     match reply(vault, action, arguments) {
@@ -22,7 +22,7 @@ fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     }
 }
 
-/// The text of an action that succeeds.
+/// The text of a successful call.
 #[track_caller]
 fn told(vault: &MemoryVault, action: &str, arguments: Value) -> String {
     match reply(vault, action, arguments) {
@@ -31,7 +31,7 @@ fn told(vault: &MemoryVault, action: &str, arguments: Value) -> String {
     }
 }
 
-/// How an action that is refused is refused.
+/// The error of a failed call.
 #[track_caller]
 fn refused(vault: &MemoryVault, action: &str, arguments: Value) -> Error {
     match reply(vault, action, arguments) {
@@ -46,7 +46,7 @@ fn each(reply: &Value, field: &str) -> Vec<Value> {
     items.iter().map(|item| item[field].clone()).collect()
 }
 
-/// All pages of a list, with so many items each.
+/// The items of all pages of a list.
 fn all_pages(vault: &MemoryVault, action: &str, arguments: &Value, limit: usize) -> Vec<Value> {
     let mut items = Vec::new();
     let mut arguments = arguments.clone();

@@ -1,66 +1,66 @@
-//! Links that lead nowhere, by what they name.
+//! Broken links, grouped by target.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedIn};
+use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedQuery};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Kind, fold_name, stem_of};
 
-use crate::asking::{Place, folder};
+use crate::index_queries::{Place, folder};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::counted;
 use notehost_sdk::pages::{Span, more};
 
-/// How many places of each missing target are told.
-const PLACES: u32 = 5;
-/// How many names are suggested for each.
-const SUGGESTED: usize = 3;
-/// Names less alike than this are no suggestion.
-const ALIKE: f64 = 0.82;
-/// How alike names are that differ by one letter, or two that changed places.
-const SLIP: f64 = 0.9;
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 500;
+/// The maximum number of places listed per missing target.
+const MAX_PLACES: u32 = 5;
+/// The maximum number of suggestions per target.
+const MAX_SUGGESTIONS: usize = 3;
+/// The minimum similarity of a suggestion.
+const MIN_SIMILARITY: f64 = 0.82;
+/// The similarity of names that differ by one letter or one transposition.
+const TYPO_SIMILARITY: f64 = 0.9;
+/// How many notes to fetch per index query.
+const BATCH_SIZE: u32 = 500;
 
-/// List broken links by what they name: files that are not there, the most wanted first, with the places of the links.
+/// List broken links by missing target, the most wanted first, with the places of the links.
 ///
 /// Example: `{"suggest": true}`
 #[args]
 pub struct Unresolved {
-    /// Only links in notes of this folder, or in this note.
+    /// Only links in this folder or note.
     pub path: Option<String>,
-    /// Also tell for each which files have the nearest names or aliases.
+    /// Also suggest files with similar names or aliases for each.
     #[serde(default)]
     pub suggest: bool,
-    /// How many, 1–500 (default 50).
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What links name and is not there.
+/// A page of missing targets.
 #[reply]
 pub struct MissingPage {
-    /// The missing targets, the most wanted first.
+    /// The missing targets, the most linked first.
     pub items: Vec<MissingTarget>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many missing targets there are.
+    /// Total number of missing targets.
     pub total: u64,
-    /// How many links lead to them.
+    /// Total number of links to them.
     pub links: u64,
-    /// Only while the index is being built.
+    /// Present while the index is being built.
     pub index: Option<Building>,
 }
 
-/// Something that links name and that is not there.
+/// A missing target of links.
 #[reply]
 pub struct MissingTarget {
-    /// As the first link names it. Fits `from` of `rewrite`.
+    /// As written in the first link. Accepted as `from` by `rewrite`.
     pub target: String,
-    /// How many links lead to it.
+    /// Number of links to it.
     pub count: u64,
-    /// Where the first five of them stand.
+    /// The places of the first five of them.
     pub places: Vec<Place>,
-    /// Files with a similar name or alias, the nearest first; only with `suggest`.
+    /// Files with a similar name or alias, the most similar first; only with `suggest`.
     pub suggestions: Option<Vec<String>>,
 }
 
@@ -70,11 +70,11 @@ impl Action for Unresolved {
 
     fn run(self, vault: &Vault) -> Result<MissingPage> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let found = vault.unresolved(&UnresolvedIn {
+        let found = vault.unresolved(&UnresolvedQuery {
             under: folder(vault, self.path.as_deref())?,
             offset: span.begin as u64,
             limit: span.count(),
-            places: PLACES,
+            places: MAX_PLACES,
         })?;
         let next_cursor = span.next(found.items.len(), found.total);
         let known = match self.suggest && !found.items.is_empty() {
@@ -108,9 +108,9 @@ impl Action for Unresolved {
             return "no broken links".to_owned() + &unfinished(output.index.as_ref());
         }
         let mut text = format!(
-            "{} to {} that are not there",
+            "{} to {}",
             counted(output.links, "link"),
-            counted(output.total, "file")
+            counted(output.total, "missing file")
         );
         for item in &output.items {
             text.push_str(&format!("\n{:>5}  {}", item.count, item.target));
@@ -125,7 +125,7 @@ impl Action for Unresolved {
     }
 }
 
-/// The names and aliases of all files, to compare others with.
+/// The names and aliases of all files, for similarity search.
 pub(crate) struct KnownNames {
     names: Vec<KnownName>,
 }
@@ -146,14 +146,18 @@ impl KnownName {
         }
     }
 
-    /// How alike the two are, from 0 to 1.
-    fn likeness(&self, wanted: &str, length: usize) -> f64 {
-        let alike = strsim::jaro_winkler(wanted, &self.folded);
-        // A single slip of the finger weighs too much in a short name.
-        let is_slip = length > 2
+    /// The similarity of the two names, from 0 to 1.
+    fn similarity(&self, name: &str, length: usize) -> f64 {
+        let similarity = strsim::jaro_winkler(name, &self.folded);
+        // A single typo weighs too much in a short name.
+        let is_typo = length > 2
             && self.length.abs_diff(length) <= 1
-            && strsim::osa_distance(wanted, &self.folded) <= 1;
-        if is_slip { alike.max(SLIP) } else { alike }
+            && strsim::osa_distance(name, &self.folded) <= 1;
+        if is_typo {
+            similarity.max(TYPO_SIMILARITY)
+        } else {
+            similarity
+        }
     }
 }
 
@@ -167,7 +171,7 @@ impl KnownNames {
             .collect();
         let mut query = Query {
             condition: Some(Condition::Has(Has::Aliases)),
-            limit: AT_ONCE,
+            limit: BATCH_SIZE,
             fields: vec![Field::Aliases],
             ..Query::default()
         };
@@ -186,22 +190,22 @@ impl KnownNames {
         }
     }
 
-    /// The files whose names are most like that of a target.
+    /// The files whose names are most similar to a target.
     pub(crate) fn nearest(&self, target: &str) -> Vec<String> {
-        let wanted = fold_name(stem_of(target));
-        let length = wanted.chars().count();
+        let target = fold_name(stem_of(target));
+        let length = target.chars().count();
         let mut near: Vec<(f64, &str)> = self
             .names
             .iter()
-            // Names of very different length are not alike; saying so is cheaper than comparing them.
+            // Names of very different length are not similar; this check is cheaper than the comparison.
             .filter(|name| name.length <= 2 * length + 2 && length <= 2 * name.length + 2)
-            .map(|name| (name.likeness(&wanted, length), name.path.as_str()))
-            .filter(|(alike, _)| *alike >= ALIKE)
+            .map(|name| (name.similarity(&target, length), name.path.as_str()))
+            .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
             .collect();
         near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
         let mut paths: Vec<String> = Vec::new();
         for (_, path) in near {
-            if paths.len() < SUGGESTED && !paths.iter().any(|known| known == path) {
+            if paths.len() < MAX_SUGGESTIONS && !paths.iter().any(|known| known == path) {
                 paths.push(path.to_owned());
             }
         }

@@ -1,5 +1,5 @@
-//! The mascot domain: a puppy that lives on what gets done. Every call that succeeds earns its caller a coin; coins buy
-//! the puppy things. It is also the smallest example of a component with a private store.
+//! The mascot domain: a puppy. Every successful call earns its caller a coin; coins buy things for the puppy. Also the
+//! smallest example of a component with a private store.
 
 mod shop;
 mod wallet;
@@ -11,11 +11,11 @@ use notehost_sdk::Level;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 
-use shop::{THINGS, thing};
+use shop::{ITEMS, find_item};
 use wallet::Wallet;
 
 domain! {
-    /// The mascot: a puppy that gets a coin for every call you make. See the `balance`, look into the `shop`, `buy` it
+    /// The mascot: a puppy. Every call you make earns a coin. See your `balance`, list the `shop`, `buy` the puppy
     /// something.
     "mascot" {
         "balance" => Balance,
@@ -24,32 +24,32 @@ domain! {
     }
 }
 
-/// How many coins you have, and what the puppy has.
+/// Show how many coins you have, and what the puppy has.
 ///
 /// Example: `{}`
 #[args]
 pub struct Balance {}
 
-/// Coins, and what they were spent on.
+/// The balance of a caller.
 #[reply]
-pub struct Purse {
-    /// What is left to spend.
+pub struct BalanceReport {
+    /// Coins left to spend.
     pub coins: u64,
-    /// One for every call that succeeded.
+    /// Coins earned: one per successful call.
     pub earned: u64,
-    /// What was paid so far.
+    /// Coins spent so far.
     pub spent: u64,
-    /// What the puppy has, in the order in which it was bought.
+    /// What the puppy has, in the order of purchase.
     pub items: Vec<String>,
 }
 
 impl Action for Balance {
-    type Output = Purse;
+    type Output = BalanceReport;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Purse> {
+    fn run(self, vault: &Vault) -> Result<BalanceReport> {
         let wallet = Wallet::of_caller(vault)?;
-        Ok(Purse {
+        Ok(BalanceReport {
             coins: wallet.coins(),
             earned: wallet.earned,
             spent: wallet.spent,
@@ -57,7 +57,7 @@ impl Action for Balance {
         })
     }
 
-    fn text(output: &Purse) -> String {
+    fn text(output: &BalanceReport) -> String {
         let has = match output.items.as_slice() {
             [] => "the puppy has nothing yet".to_owned(),
             items => format!("the puppy has: {}", items.join(", ")),
@@ -66,53 +66,53 @@ impl Action for Balance {
     }
 }
 
-/// What there is to buy, and at which price.
+/// List what you can buy, with prices.
 ///
 /// Example: `{}`
 #[args]
 pub struct Shop {}
 
-/// The shop.
+/// The items of the shop.
 #[reply]
-pub struct Shelf {
-    /// The cheapest first.
+pub struct ShopItems {
+    /// The items, the cheapest first.
     pub items: Vec<Offer>,
-    /// How many coins you have.
+    /// Coins you have.
     pub coins: u64,
 }
 
-/// Something to buy.
+/// An item of the shop.
 #[reply]
 pub struct Offer {
-    /// For `buy`.
+    /// The name for `buy`.
     pub item: String,
-    /// What it is.
+    /// The description.
     pub description: String,
-    /// In coins.
+    /// The price in coins.
     pub price: u64,
     /// Whether the puppy has it.
     pub owned: bool,
 }
 
 impl Action for Shop {
-    type Output = Shelf;
+    type Output = ShopItems;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Shelf> {
+    fn run(self, vault: &Vault) -> Result<ShopItems> {
         let wallet = Wallet::of_caller(vault)?;
-        let offers = THINGS.iter().map(|thing| Offer {
-            item: thing.name.to_owned(),
-            description: thing.description.to_owned(),
-            price: thing.price,
-            owned: wallet.has(thing.name),
+        let offers = ITEMS.iter().map(|item| Offer {
+            item: item.name.to_owned(),
+            description: item.description.to_owned(),
+            price: item.price,
+            owned: wallet.has(item.name),
         });
-        Ok(Shelf {
+        Ok(ShopItems {
             items: offers.collect(),
             coins: wallet.coins(),
         })
     }
 
-    fn text(output: &Shelf) -> String {
+    fn text(output: &ShopItems) -> String {
         let mut text = format!("you have {}", counted(output.coins, "coin"));
         for offer in &output.items {
             let owned = if offer.owned {
@@ -136,39 +136,39 @@ impl Action for Shop {
 /// Example: `{"item": "biscuit"}`
 #[args]
 pub struct Buy {
-    /// What, as the shop names it.
+    /// The name of the item in the shop.
     pub item: String,
 }
 
-/// Something was bought.
+/// A purchase.
 #[reply]
-pub struct Bought {
-    /// What.
+pub struct Purchase {
+    /// The item.
     pub item: String,
-    /// What it cost.
+    /// The price.
     pub price: u64,
-    /// What is left.
+    /// Coins left.
     pub coins: u64,
 }
 
 impl Action for Buy {
-    type Output = Bought;
+    type Output = Purchase;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Bought> {
-        let thing = thing(&self.item)?;
+    fn run(self, vault: &Vault) -> Result<Purchase> {
+        let item = find_item(&self.item)?;
         let mut wallet = Wallet::of_caller(vault)?;
-        wallet.pay(thing)?;
-        wallet.keep(vault)?;
-        vault.notify(Level::Info, &format!("the puppy got a new {}", thing.name))?;
-        Ok(Bought {
-            item: thing.name.to_owned(),
-            price: thing.price,
+        wallet.pay(item)?;
+        wallet.save(vault)?;
+        vault.notify(Level::Info, &format!("the puppy got a new {}", item.name))?;
+        Ok(Purchase {
+            item: item.name.to_owned(),
+            price: item.price,
             coins: wallet.coins(),
         })
     }
 
-    fn text(output: &Bought) -> String {
+    fn text(output: &Purchase) -> String {
         format!(
             "the puppy has a new {} and wags its tail; {} left",
             output.item,

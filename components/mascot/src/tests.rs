@@ -1,4 +1,4 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called by name with JSON as the host does.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Level, MemoryVault};
@@ -13,9 +13,9 @@ fn after(calls: u64) -> MemoryVault {
 
 #[test]
 fn every_call_earns_a_coin() {
-    let purse = ok(&after(7), "balance", json!({}));
+    let balance = ok(&after(7), "balance", json!({}));
     assert_eq!(
-        purse,
+        balance,
         json!({ "coins": 7, "earned": 7, "spent": 0, "items": [] })
     );
     assert_eq!(
@@ -25,14 +25,14 @@ fn every_call_earns_a_coin() {
 }
 
 #[test]
-fn what_is_bought_is_paid_for_once() {
+fn an_item_is_paid_for_once() {
     let vault = after(31);
     let bought = ok(&vault, "buy", json!({ "item": " Ball" }));
     assert_eq!(bought, json!({ "item": "ball", "price": 10, "coins": 21 }));
     ok(&vault, "buy", json!({ "item": "bone" }));
-    let purse = ok(&vault, "balance", json!({}));
+    let balance = ok(&vault, "balance", json!({}));
     assert_eq!(
-        purse,
+        balance,
         json!({ "coins": 1, "earned": 31, "spent": 30, "items": ["ball", "bone"] })
     );
     assert_eq!(
@@ -44,32 +44,32 @@ fn what_is_bought_is_paid_for_once() {
         notices[0],
         (Level::Info, "the puppy got a new ball".to_owned())
     );
-    let shelf = ok(&vault, "shop", json!({}));
-    let owned: Vec<_> = shelf["items"].as_array().unwrap().iter().collect();
+    let shop = ok(&vault, "shop", json!({}));
+    let owned: Vec<_> = shop["items"].as_array().unwrap().iter().collect();
     assert_eq!(owned[0]["owned"], false);
     assert_eq!(owned[1]["owned"], true);
 }
 
 #[test]
-fn nothing_is_bought_on_credit() {
+fn buying_needs_enough_coins() {
     let vault = after(9);
     let error = refused(&vault, "buy", json!({ "item": "ball" }));
     assert_eq!(
         error.message(),
-        "a ball costs 10 coins and you have 9, 1 too few: every call earns one"
+        "a ball costs 10 coins, but you have 9 (1 too few): every call earns one"
     );
     let error = refused(&vault, "buy", json!({ "item": "cat" }));
     assert!(
         error
             .message()
-            .starts_with("the shop has no `cat`: it has biscuit, ball")
+            .starts_with("no item `cat` in the shop: it has biscuit, ball")
     );
     assert_eq!(ok(&vault, "balance", json!({}))["spent"], 0);
     assert!(vault.notices().is_empty());
 }
 
 #[test]
-fn a_wallet_that_cannot_be_read_is_empty() {
+fn an_unreadable_wallet_is_empty() {
     let vault = after(9);
     vault.store_set("wallet/tester", b"{broken").unwrap();
     assert_eq!(ok(&vault, "balance", json!({}))["coins"], 9);

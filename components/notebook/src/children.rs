@@ -1,37 +1,37 @@
-//! What is in a notebook, as a tree told line by line.
+//! Listing the contents of a notebook as a tree: `children`.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use notehost_sdk::{Entry, Kind, fold_name, is_note, parent_of, prelude::*};
 
-use crate::contents::{counted, sized};
-use crate::naming::Name;
+use crate::contents::{counted, format_size};
+use crate::notebook_name::NotebookName;
 use crate::paging::{self, page};
 use crate::settings::{Settings, Sort};
 
-/// How many levels can be asked for at once.
-const DEEPEST: usize = 20;
+/// Maximum `depth`.
+const MAX_DEPTH: usize = 20;
 
-/// List what is in a notebook or in one of its folders: notes, folders and files, in the notebook's sort order, each
-/// folder followed by what is in it as far as `depth` goes.
+/// List the contents of a notebook or one of its folders: notes, folders and files, in the notebook's sort order, each
+/// folder followed by its contents down to `depth`.
 ///
 /// Example: `{"notebook": "Garden"}`
 #[args]
 pub struct Children {
-    /// The notebook's name, such as `Work`; `.` for the notes in the root.
+    /// The notebook's name, such as `Work`; `.` for the notes in the vault root.
     pub notebook: String,
-    /// A folder in it: `Projects`, or with the notebook `Work/Projects`. Default: the notebook itself.
+    /// A folder in it: `Projects`, or with the notebook `Work/Projects` (default: the notebook).
     pub path: Option<String>,
-    /// How many levels to go down, 1 to 20. Default 1.
+    /// Number of levels, 1–20 (default 1).
     pub depth: Option<usize>,
-    /// How many to return, 1 to 500. Default 50.
+    /// Page size, 1–500 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What a child is.
+/// Kind of an item.
 #[reply]
 #[derive(Copy, PartialEq, Eq)]
 pub enum ChildKind {
@@ -43,33 +43,33 @@ pub enum ChildKind {
     File,
 }
 
-/// Something in a notebook.
+/// An item in a notebook.
 #[reply]
 pub struct Child {
     /// Its path in the vault.
     pub path: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ChildKind,
-    /// How far down it is, from 1.
+    /// Its level, from 1.
     pub depth: usize,
-    /// Of a file, in bytes.
+    /// File size in bytes.
     pub size: Option<u64>,
-    /// How many notes are below a folder.
+    /// Number of notes in a folder and its subfolders.
     pub notes: Option<u64>,
 }
 
-/// What is in a notebook or folder.
+/// The contents of a notebook or folder.
 #[reply]
 pub struct ChildrenPage {
     /// The notebook.
     pub notebook: String,
-    /// The folder that was listed; empty for the root.
+    /// The listed folder; empty for the root.
     pub path: String,
-    /// What is in it.
+    /// Its contents.
     pub items: Vec<Child>,
-    /// Give it as `cursor` for the rest.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are in all.
+    /// Total number of items.
     pub total: usize,
 }
 
@@ -79,21 +79,23 @@ impl Action for Children {
 
     fn run(self, vault: &Vault) -> Result<ChildrenPage> {
         let depth = match self.depth.unwrap_or(1) {
-            depth @ 1..=DEEPEST => depth,
+            depth @ 1..=MAX_DEPTH => depth,
             depth => {
                 return Err(Error::validation(format!(
-                    "`depth` is 1 to {DEEPEST}, and this is {depth}"
+                    "invalid `depth` `{depth}`: expected 1 to {MAX_DEPTH}"
                 )));
             }
         };
-        let name = Name::find(vault, &self.notebook)?;
+        let name = NotebookName::find(vault, &self.notebook)?;
         let folder = self.folder(vault, &name)?;
-        let sort = Settings::of(vault, name.as_str())?.sort.unwrap_or_default();
+        let sort = Settings::load(vault, name.as_str())?
+            .sort
+            .unwrap_or_default();
         let mut entries = vault.list_all(&folder, !name.is_root())?;
         if name.is_root() {
             entries.retain(|entry| entry.kind == Kind::File);
         }
-        let children = Tree::new(&entries).told(&folder, depth, sort);
+        let children = Tree::new(&entries).flatten(&folder, depth, sort);
         let page = page(children, self.limit, self.cursor.as_deref(), |child| {
             &child.path
         })?;
@@ -109,11 +111,11 @@ impl Action for Children {
     fn text(page: &ChildrenPage) -> String {
         if page.total == 0 {
             let place = if page.path.is_empty() {
-                "the root"
+                "."
             } else {
                 &page.path
             };
-            return format!("nothing in `{place}`");
+            return format!("`{place}` is empty");
         }
         let lines: Vec<String> = page.items.iter().map(Child::line).collect();
         let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
@@ -122,23 +124,27 @@ impl Action for Children {
 }
 
 impl Children {
-    /// The folder that is asked for, as the vault spells it.
-    fn folder(&self, vault: &Vault, name: &Name) -> Result<String> {
-        let given = self.path.as_deref().unwrap_or_default().trim();
-        let given = given.trim_end_matches('/');
-        if given.is_empty() || given == "." || fold_name(given) == fold_name(name.path()) {
+    /// The requested folder, in the spelling of the vault.
+    fn folder(&self, vault: &Vault, name: &NotebookName) -> Result<String> {
+        let requested = self.path.as_deref().unwrap_or_default().trim();
+        let requested = requested.trim_end_matches('/');
+        if requested.is_empty()
+            || requested == "."
+            || fold_name(requested) == fold_name(name.path())
+        {
             return Ok(name.path().to_owned());
         }
         if name.is_root() {
             return Err(Error::validation(format!(
-                "the notebook `.` has no folders: `{given}` is in another notebook"
+                "the notebook `.` has no folders: `{requested}` belongs to another notebook"
             )));
         }
-        let inside = fold_name(given).starts_with(&format!("{}/", fold_name(name.path())));
-        let within = format!("{}/{given}", name.path());
-        // A folder may have the name of its notebook; what is spelt out from the vault goes first.
-        let candidates = if inside {
-            vec![given, &within]
+        let is_full_path =
+            fold_name(requested).starts_with(&format!("{}/", fold_name(name.path())));
+        let within = format!("{}/{requested}", name.path());
+        // A folder can have the name of its notebook; the full path from the vault root has precedence.
+        let candidates = if is_full_path {
+            vec![requested, &within]
         } else {
             vec![within.as_str()]
         };
@@ -159,7 +165,7 @@ impl Children {
             }
         }
         Err(Error::not_found(format!(
-            "no folder `{given}` in the notebook `{}`",
+            "no folder `{requested}` in the notebook `{}`",
             name.as_str()
         )))
     }
@@ -178,13 +184,13 @@ impl Child {
                 )
             }
             ChildKind::Note | ChildKind::File => {
-                format!("{indent}{name} ({})", sized(self.size.unwrap_or(0)))
+                format!("{indent}{name} ({})", format_size(self.size.unwrap_or(0)))
             }
         }
     }
 }
 
-/// Entries by the folder that they are in.
+/// Entries by parent folder.
 struct Tree<'e> {
     by_folder: BTreeMap<&'e str, Vec<&'e Entry>>,
     notes_below: BTreeMap<&'e str, u64>,
@@ -209,20 +215,20 @@ impl<'e> Tree<'e> {
         tree
     }
 
-    /// What is in a folder, each folder in it followed by its own.
-    fn told(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
+    /// The contents of a folder in depth-first order.
+    fn flatten(mut self, folder: &str, depth: usize, sort: Sort) -> Vec<Child> {
         for children in self.by_folder.values_mut() {
             children.sort_by(|one, other| compare(one, other, sort));
         }
-        let mut told = Vec::new();
-        self.tell(folder, 1, depth, &mut told);
-        told
+        let mut children = Vec::new();
+        self.push_children(folder, 1, depth, &mut children);
+        children
     }
 
-    fn tell(&self, folder: &str, level: usize, depth: usize, told: &mut Vec<Child>) {
+    fn push_children(&self, folder: &str, level: usize, depth: usize, children: &mut Vec<Child>) {
         for entry in self.by_folder.get(folder).into_iter().flatten() {
             let is_folder = entry.kind == Kind::Folder;
-            told.push(Child {
+            children.push(Child {
                 path: entry.path.clone(),
                 kind: match entry.kind {
                     Kind::Folder => ChildKind::Folder,
@@ -239,13 +245,13 @@ impl<'e> Tree<'e> {
                 }),
             });
             if is_folder && level < depth {
-                self.tell(&entry.path, level + 1, depth, told);
+                self.push_children(&entry.path, level + 1, depth, children);
             }
         }
     }
 }
 
-/// Folders come first, by name whatever the order: they have no time or size of their own.
+/// Folders come first. They have no time or size, so those orders sort them by name.
 fn compare(one: &Entry, other: &Entry, sort: Sort) -> Ordering {
     let by_name = || {
         let names = fold_name(&one.path).cmp(&fold_name(&other.path));

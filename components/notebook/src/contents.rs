@@ -1,12 +1,12 @@
-//! Counting what is in a notebook, and saying it in words.
+//! Counting the contents of a notebook, and formatting counts and sizes.
 
 use std::collections::BTreeMap;
 
 use notehost_sdk::{Entry, Kind, is_note, notebook_of};
 
-use crate::naming::ROOT;
+use crate::notebook_name::ROOT;
 
-/// How much is in a notebook.
+/// The counts and the total size of a notebook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
     pub(crate) notes: u64,
@@ -16,12 +16,12 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// How much is in each notebook, by everything that is in the vault.
+    /// The contents of each notebook, from all entries of the vault.
     pub(crate) fn by_notebook(entries: &[Entry]) -> BTreeMap<&str, Contents> {
         let mut notebooks: BTreeMap<&str, Contents> = BTreeMap::new();
         for entry in entries {
             let notebook = notebook_of(&entry.path);
-            // A top-level folder is a notebook, not something in the root.
+            // A top-level folder is a notebook, not part of the root notebook.
             if notebook != ROOT || entry.kind == Kind::File {
                 notebooks.entry(notebook).or_default().add(entry);
             }
@@ -29,7 +29,7 @@ impl Contents {
         notebooks
     }
 
-    /// How much these entries are.
+    /// The totals of these entries.
     pub(crate) fn of<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Contents {
         let mut contents = Contents::default();
         entries.into_iter().for_each(|entry| contents.add(entry));
@@ -46,14 +46,14 @@ impl Contents {
     }
 }
 
-/// A number of things: `1 note`, `3 notes`.
+/// A count with its noun: `1 note`, `3 notes`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{ending}")
 }
 
-/// A number of bytes as people say it.
-pub(crate) fn sized(bytes: u64) -> String {
+/// A size in human-readable form: `40.2 kB`.
+pub(crate) fn format_size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     if bytes < 1000 {
         return counted(bytes, "byte");

@@ -1,28 +1,32 @@
-//! The notebook domain: the top-level folders of a vault. What is inside a note is the document domain's affair, and
-//! changing permissions is an admin's.
+//! The notebook domain: the top-level folders of a vault. The content of notes belongs to the document domain; changing
+//! permissions is an admin task.
 
-mod changing;
 mod children;
 mod contents;
-mod listing;
-mod naming;
+mod edit_actions;
+mod list_actions;
+mod notebook_name;
 mod paging;
 mod settings;
 
 #[cfg(test)]
 mod tests;
 
-pub use changing::{Configure, Configured, Create, Remove, Removed, Rename, Renamed};
 pub use children::{Child, ChildKind, Children, ChildrenPage};
-pub use listing::{Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions};
+pub use edit_actions::{
+    Configure, Create, NotebookSettings, Remove, RemovedNotebook, Rename, RenamedNotebook,
+};
+pub use list_actions::{
+    Get, List, Notebook, NotebookPage, Permission, PermissionPage, Permissions,
+};
 pub use settings::Sort;
 
 use notehost_sdk::domain;
 
 domain! {
     /// Notebooks: the top-level folders of the vault, with icon, description and sort order. List them with counts and
-    /// sizes, see what is in one and what you may do there, create, rename (links follow), configure or remove one.
-    /// The notebook `.` holds the notes that lie in the root.
+    /// sizes, see their contents and permissions, create, rename (rewriting links), configure or remove one.
+    /// The notebook `.` contains the notes in the vault root.
     "notebook" {
         "list" => List,
         "get" => Get,

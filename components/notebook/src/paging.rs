@@ -1,27 +1,31 @@
-//! Long lists in pages. A cursor is the name of the last item that was told, so that it survives changes elsewhere.
+//! Pagination. A cursor is the name of the last returned item, so it stays valid when other items change.
 
 use notehost_sdk::prelude::*;
 
-const USUAL: usize = 50;
-const MOST: usize = 500;
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 500;
 
-/// Some of a list.
+/// One page of a list.
 pub(crate) struct Page<T> {
     pub(crate) items: Vec<T>,
     pub(crate) next: Option<String>,
     pub(crate) total: usize,
 }
 
-/// The items after a cursor.
+/// The page after a cursor.
 pub(crate) fn page<T>(
     items: Vec<T>,
     limit: Option<usize>,
     cursor: Option<&str>,
     name: impl Fn(&T) -> &str,
 ) -> Result<Page<T>> {
-    let limit = match limit.unwrap_or(USUAL) {
-        0 => return Err(Error::validation("`limit` is at least 1")),
-        limit => limit.min(MOST),
+    let limit = match limit.unwrap_or(DEFAULT_LIMIT) {
+        0 => {
+            return Err(Error::validation(
+                "invalid `limit` `0`: expected at least 1",
+            ));
+        }
+        limit => limit.min(MAX_LIMIT),
     };
     let begin = match cursor {
         None => 0,
@@ -29,7 +33,7 @@ pub(crate) fn page<T>(
             Some(at) => at + 1,
             None => {
                 return Err(Error::validation(format!(
-                    "`cursor` is `{cursor}`, which is not in this list (any more): leave it out to begin again"
+                    "invalid `cursor` `{cursor}`: not in this list or no longer valid; omit it to start again"
                 )));
             }
         },
@@ -45,10 +49,10 @@ pub(crate) fn page<T>(
     })
 }
 
-/// The last line of a page's text, if there is more.
+/// The last line of a page's text, if there is another page.
 pub(crate) fn more(shown: usize, total: usize, next: Option<&String>) -> String {
     match next {
         None => String::new(),
-        Some(next) => format!("\n… {shown} of {total}; for more: cursor `{next}`"),
+        Some(next) => format!("\n… {shown} of {total}; next page: `cursor` `{next}`"),
     }
 }

@@ -1,26 +1,26 @@
-//! What is kept about a notebook beside its folder: icon, description, sort order. One key of the store each, found
-//! whatever the name's case, because other programs may respell a folder.
+//! The settings of a notebook: icon, description, sort order. Each notebook has one key in the component's store. Keys are
+//! case-insensitive, because other programs may change the spelling of a folder.
 
 use notehost_sdk::{fold_name, prelude::*, serde, serde_json};
 
-/// In which order a notebook shows what is in it.
+/// Sort order of a notebook's contents.
 #[args]
 #[derive(Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub enum Sort {
-    /// By name, A first.
+    /// By name, ascending.
     #[default]
     Name,
-    /// By name, Z first.
+    /// By name, descending.
     NameReversed,
-    /// By time of change, the latest first.
+    /// By modification time, newest first.
     Newest,
-    /// By time of change, the earliest first.
+    /// By modification time, oldest first.
     Oldest,
-    /// By size, the largest first.
+    /// By size, largest first.
     Largest,
 }
 
-/// What is kept about one notebook.
+/// The stored settings of one notebook.
 #[reply]
 #[derive(Default, PartialEq, Eq, serde::Deserialize)]
 pub(crate) struct Settings {
@@ -30,10 +30,10 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// What is kept about a notebook. Something that cannot be understood counts as nothing: it is only decoration.
-    pub(crate) fn of(vault: &Vault, notebook: &str) -> Result<Settings> {
+    /// Loads the settings of a notebook. Unreadable settings are ignored: they are only cosmetic.
+    pub(crate) fn load(vault: &Vault, notebook: &str) -> Result<Settings> {
         let key = key(notebook);
-        let kept = match key.len() > LONGEST_KEY {
+        let kept = match key.len() > MAX_KEY_BYTES {
             true => None,
             false => vault.store_get(&key)?,
         };
@@ -42,56 +42,56 @@ impl Settings {
             .unwrap_or_default())
     }
 
-    /// Keep this about a notebook; nothing is kept about one that has no settings.
-    pub(crate) fn keep(&self, vault: &Vault, notebook: &str) -> Result<()> {
+    /// Saves the settings; deletes the key if all of them are defaults.
+    pub(crate) fn save(&self, vault: &Vault, notebook: &str) -> Result<()> {
         if *self == Settings::default() {
-            return Settings::forget(vault, notebook);
+            return Settings::delete(vault, notebook);
         }
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::new(Code::InternalError, error.to_string()))?;
         vault.store_set(&key(notebook), &bytes)
     }
 
-    pub(crate) fn forget(vault: &Vault, notebook: &str) -> Result<()> {
+    pub(crate) fn delete(vault: &Vault, notebook: &str) -> Result<()> {
         let key = key(notebook);
-        if key.len() > LONGEST_KEY || vault.store_get(&key)?.is_none() {
+        if key.len() > MAX_KEY_BYTES || vault.store_get(&key)?.is_none() {
             return Ok(());
         }
         vault.store_remove(&key)
     }
 
-    /// Take over what a caller gave; an empty text takes a setting away.
-    pub(crate) fn change(
+    /// Updates the given settings; an empty string clears a setting.
+    pub(crate) fn update(
         &mut self,
         icon: Option<String>,
         description: Option<String>,
     ) -> Result<()> {
         if let Some(icon) = icon {
-            self.icon = checked("icon", &icon, LONGEST_ICON)?;
+            self.icon = validated("icon", &icon, MAX_ICON_CHARS)?;
         }
         if let Some(description) = description {
-            self.description = checked("description", &description, LONGEST_DESCRIPTION)?;
+            self.description = validated("description", &description, MAX_DESCRIPTION_CHARS)?;
         }
         Ok(())
     }
 }
 
-/// The longest key that the store takes, in bytes.
-const LONGEST_KEY: usize = 200;
-/// In characters: an emoji of a family has eleven.
-const LONGEST_ICON: usize = 32;
-const LONGEST_DESCRIPTION: usize = 2000;
+/// The store's limit for keys.
+const MAX_KEY_BYTES: usize = 200;
+/// A single emoji can consist of eleven characters.
+const MAX_ICON_CHARS: usize = 32;
+const MAX_DESCRIPTION_CHARS: usize = 2000;
 
 fn key(notebook: &str) -> String {
     format!("notebook/{}", fold_name(notebook))
 }
 
-fn checked(field: &str, text: &str, longest: usize) -> Result<Option<String>> {
+fn validated(field: &str, text: &str, max_chars: usize) -> Result<Option<String>> {
     let text = text.trim();
     let length = text.chars().count();
-    if length > longest {
+    if length > max_chars {
         return Err(Error::validation(format!(
-            "`{field}` has at most {longest} characters, and this has {length}"
+            "`{field}` has {length} characters: at most {max_chars} are allowed"
         )));
     }
     Ok((!text.is_empty()).then(|| text.to_owned()))

@@ -1,47 +1,47 @@
-//! Files that are no notes, by their names.
+//! Search for files that are not notes, by name.
 
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, fold_name, is_note};
 
-use crate::MOST;
+use crate::MAX_PAGE_SIZE;
 use notehost_sdk::dates;
 use notehost_sdk::matching::{self, Place};
 use notehost_sdk::pages::{Span, more};
 
-/// Find files that are no notes (pictures, PDFs, canvases) by name.
+/// Find files that are not notes (pictures, PDFs, canvases) by name.
 ///
 /// Example: `{"query": "kettle"}`
 #[args]
 pub struct Assets {
-    /// Parts of the path (`invoice 2024`), or a glob (`*.png`, `Work/**/*.pdf`). Left out: all.
+    /// Parts of the path (`invoice 2024`), or a glob (`*.png`, `Work/**/*.pdf`). Default: all.
     pub query: Option<String>,
     /// Folder or glob.
     pub path: Option<String>,
-    /// How many, 1–200 (default 50).
+    /// Page size, 1–200 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Files that were found.
+/// Matching files.
 #[reply]
 pub struct Files {
-    /// The files; those whose name begins with the query first.
-    pub items: Vec<FileFound>,
-    /// For the next page.
+    /// The files; those whose name starts with the query first.
+    pub items: Vec<AssetFile>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
 }
 
 /// A file.
 #[reply]
-pub struct FileFound {
+pub struct AssetFile {
     /// The file.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last changed.
+    /// The time of the last change.
     pub modified: String,
 }
 
@@ -50,29 +50,29 @@ impl Action for Assets {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Files> {
-        let span = Span::within(self.limit, 50, MOST, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 50, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let place = Place::find(vault, self.path.as_deref())?;
         let folder = match &place {
             Place::Note(note) => {
                 return Err(Error::validation(format!(
-                    "`path` is the note `{note}`, and should be a folder or a glob"
+                    "`path` is the note `{note}`, expected a folder or a glob"
                 )));
             }
             Place::Folder(folder) => folder.as_str(),
             Place::Vault | Place::Glob(..) => "",
         };
-        let wanted = Wanted::parse(self.query.as_deref().unwrap_or_default().trim())?;
+        let name_query = NameQuery::parse(self.query.as_deref().unwrap_or_default().trim())?;
         let mut files: Vec<(u8, Entry)> = vault
             .list_all(folder, true)?
             .into_iter()
             .filter(|entry| entry.kind == Kind::File && !is_note(&entry.path))
             .filter(|entry| place.holds(&entry.path))
-            .filter_map(|entry| Some((wanted.rank(&entry.path)?, entry)))
+            .filter_map(|entry| Some((name_query.rank(&entry.path)?, entry)))
             .collect();
-        // They are in order of path, and sorting keeps the order of equals.
+        // The files are in path order, and the sort is stable.
         files.sort_by_key(|(rank, _)| *rank);
         let total = files.len() as u64;
-        let items = span.of(files).0.into_iter().map(|(_, entry)| FileFound {
+        let items = span.of(files).0.into_iter().map(|(_, entry)| AssetFile {
             path: entry.path,
             size: entry.size,
             modified: dates::iso(entry.modified),
@@ -86,7 +86,7 @@ impl Action for Assets {
 
     fn text(output: &Files) -> String {
         let mut text = match output.total {
-            0 => "no file has such a name".to_owned(),
+            0 => "no files match".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
         for file in &output.items {
@@ -96,32 +96,32 @@ impl Action for Assets {
     }
 }
 
-/// What the path of a file must be like.
-enum Wanted {
+/// A parsed file name query.
+enum NameQuery {
     Glob(matching::Glob),
-    /// Folded parts, all of them.
+    /// Folded parts; all must match.
     Parts(Vec<String>),
 }
 
-impl Wanted {
-    fn parse(query: &str) -> Result<Wanted> {
+impl NameQuery {
+    fn parse(query: &str) -> Result<NameQuery> {
         if matching::is_glob(query) {
             let glob = match query.contains('/') {
                 true => query.to_owned(),
                 false => format!("**/{query}"),
             };
-            return Ok(Wanted::Glob(matching::glob(&glob)?));
+            return Ok(NameQuery::Glob(matching::glob(&glob)?));
         }
         let parts = query.split_whitespace().map(fold_name);
-        Ok(Wanted::Parts(parts.collect()))
+        Ok(NameQuery::Parts(parts.collect()))
     }
 
-    /// How well a path fits, 0 is best; nothing if it does not.
+    /// The rank of a path, 0 is best; `None` if it does not match.
     fn rank(&self, path: &str) -> Option<u8> {
         let folded = fold_name(path);
         match self {
-            Wanted::Glob(glob) => glob.is_match(&folded).then_some(0),
-            Wanted::Parts(parts) => {
+            NameQuery::Glob(glob) => glob.is_match(&folded).then_some(0),
+            NameQuery::Parts(parts) => {
                 let name = folded.rsplit('/').next().unwrap_or(&folded);
                 let begins = parts.first().is_none_or(|first| name.starts_with(first));
                 let is_in_name = parts.iter().all(|part| name.contains(part));

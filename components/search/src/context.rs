@@ -1,4 +1,4 @@
-//! The best passages of the best notes, packed into a budget of tokens.
+//! The best passages of the best notes, packed into a token budget.
 
 use std::collections::HashSet;
 
@@ -9,103 +9,103 @@ use notehost_sdk::{is_note, words};
 
 use crate::passages::{Lines, Passage};
 use crate::text::rounded;
-use crate::{narrowing, query};
+use crate::{query, restrictions};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::matching::{Skipped, read};
 
-/// How many notes are looked into.
-const NOTES: u32 = 20;
-/// How many places of each.
-const PLACES: u32 = 6;
-/// Of how many of the best notes the links are followed.
-const LINKING: usize = 5;
-/// How many linked notes are told.
-const LINKED: usize = 8;
-/// How much of a linked note is told, in tokens.
+/// The maximum number of notes to read.
+const MAX_NOTES: u32 = 20;
+/// The maximum number of passages per note.
+const MAX_PASSAGES_PER_NOTE: u32 = 6;
+/// How many of the best notes to follow links from.
+const LINK_SOURCES: usize = 5;
+/// The maximum number of linked notes to return.
+const MAX_LINKED_NOTES: usize = 8;
+/// The maximum size of the passage of a linked note, in tokens.
 const LINKED_TOKENS: usize = 80;
-/// What of the budget is kept for linked notes until they had their turn, in percent.
-const KEPT: usize = 15;
-/// What a passage costs beside its text and its path, in tokens.
-const FRAME: usize = 6;
+/// The share of the budget that is reserved for linked notes, in percent.
+const RESERVED_PERCENT: usize = 15;
+/// The overhead of a passage besides its text and path, in tokens.
+const PASSAGE_OVERHEAD_TOKENS: usize = 6;
 
-/// Collect what the notes say about a question: the best passages of the best notes, with the beginnings of notes that
-/// they link to, packed into a token budget. `left_out` tells what did not fit.
+/// Collect what the notes say about a question: the best passages of the best notes, plus the beginnings of
+/// notes that they link to, packed into a token budget. `left_out` lists what did not fit.
 ///
 /// Example: `{"query": "What must I buy for Saturday?", "budget_tokens": 1500}`
 #[args]
 pub struct Context {
-    /// Words, as in `text`. If no note has all words of a plain question, notes with some of them are taken.
+    /// A query as in `text`. If no note has all words of a plain question, notes with some of them are used.
     pub query: String,
-    /// How many tokens the passages may have, 100–50000 (default 2000).
+    /// The maximum total size in tokens, 100–50000 (default 2000).
     pub budget_tokens: Option<usize>,
     /// Folder, note or glob.
     pub path: Option<String>,
-    /// Tags that the notes have, all of them.
+    /// Tags the notes must have, all of them.
     pub tags: Option<Vec<String>>,
 }
 
 /// Passages of notes.
 #[reply]
-pub struct Collected {
-    /// The passages: notes in order of how well they fit, then linked ones.
-    pub items: Vec<Told>,
-    /// About how many tokens they have.
+pub struct PackedContext {
+    /// The passages: notes by relevance, then linked notes.
+    pub items: Vec<PassageItem>,
+    /// Approximate total size in tokens.
     pub tokens: usize,
-    /// How many notes fit the query.
+    /// Number of notes that match the query.
     pub total: u64,
-    /// No note had all the words: these have some of them.
+    /// True if no note has all the words: these have some of them.
     pub loosened: Option<bool>,
-    /// Notes that are not among the passages, and why.
+    /// Notes without a passage, and why.
     pub left_out: Option<Vec<Skipped>>,
-    /// Only while the index is being built: notes may be missing.
+    /// Present while the index is being built: notes may be missing.
     pub index: Option<Building>,
 }
 
 /// A passage.
 #[reply]
-pub struct Told {
+pub struct PassageItem {
     /// The note.
     pub path: String,
-    /// Its first line.
+    /// Its first line number.
     pub line: usize,
-    /// Its last line.
+    /// Its last line number.
     pub to_line: usize,
     /// The heading path of its section.
     pub section: Option<String>,
-    /// The lines, whole.
+    /// The full lines.
     pub text: String,
-    /// How well the note fits.
+    /// The relevance score of the note.
     pub score: Option<f64>,
-    /// For a note that was not found itself: the note that links to it.
+    /// For a note that does not match itself: the note that links to it.
     pub linked_from: Option<String>,
-    /// Whether more lines belong to it and did not fit.
+    /// Whether the passage was truncated to fit.
     pub cut: Option<bool>,
 }
 
 impl Action for Context {
-    type Output = Collected;
+    type Output = PackedContext;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Collected> {
+    fn run(self, vault: &Vault) -> Result<PackedContext> {
         let budget = match self.budget_tokens.unwrap_or(2000) {
             budget @ 100..=50_000 => budget,
             budget => {
                 return Err(Error::validation(format!(
-                    "`budget_tokens` is {budget}, and may be 100 to 50000"
+                    "`budget_tokens` is {budget}; it must be 100 to 50000"
                 )));
             }
         };
         let (found, loosened) = self.find(vault)?;
-        let mut packing = Packing::new(budget);
-        let candidates = packing.read(vault, &found.items)?;
-        packing.passages(&candidates, budget - budget * KEPT / 100);
-        packing.linked(vault, &found.items)?;
-        packing.passages(&candidates, budget);
-        packing.leave_out(&found);
-        let tokens = packing.used;
-        let left_out = std::mem::take(&mut packing.left_out);
-        Ok(Collected {
-            items: packing.told(),
+        let mut packer = Packer::new(budget);
+        let candidates = packer.read(vault, &found.items)?;
+        packer.passages(&candidates, budget - budget * RESERVED_PERCENT / 100);
+        packer.linked(vault, &found.items)?;
+        packer.passages(&candidates, budget);
+        packer.record_left_out(&found);
+        let tokens = packer.used;
+        let left_out = std::mem::take(&mut packer.left_out);
+        Ok(PackedContext {
+            items: packer.into_items(),
             tokens,
             total: found.total,
             loosened: loosened.then_some(true),
@@ -114,27 +114,27 @@ impl Action for Context {
         })
     }
 
-    fn text(output: &Collected) -> String {
+    fn text(output: &PackedContext) -> String {
         let mut text = match output.items.len() {
-            0 => "nothing was found".to_owned(),
+            0 => "no results".to_owned(),
             count => format!("{count} passages, about {} tokens", output.tokens),
         };
         if output.loosened.is_some() {
             text.push_str("\nno note has all of the words: these have some of them");
         }
-        for told in &output.items {
+        for item in &output.items {
             text.push_str(&format!(
                 "\n\n## {}:{}-{}",
-                told.path, told.line, told.to_line
+                item.path, item.line, item.to_line
             ));
-            if let Some(section) = &told.section {
+            if let Some(section) = &item.section {
                 text.push_str(&format!(" ({section})"));
             }
-            if let Some(from) = &told.linked_from {
+            if let Some(from) = &item.linked_from {
                 text.push_str(&format!(" (linked from {from})"));
             }
             text.push('\n');
-            text.push_str(&told.text);
+            text.push_str(&item.text);
         }
         let mut left_out = output.left_out.iter().flatten().peekable();
         if left_out.peek().is_some() {
@@ -148,24 +148,24 @@ impl Action for Context {
 }
 
 impl Context {
-    /// The notes that fit; where none does and the query is a plain question, those that fit some of it.
+    /// The notes that match; if there are none and the query is a plain question, notes that match some of its words.
     fn find(&self, vault: &Vault) -> Result<(Found, bool)> {
-        let mut narrower = Vec::new();
-        narrower.extend(narrowing::within(vault, self.path.as_deref())?);
-        narrower.extend(narrowing::tagged(self.tags.as_deref())?);
-        let ask = |condition: Condition| {
+        let mut restrictions = Vec::new();
+        restrictions.extend(restrictions::path_condition(vault, self.path.as_deref())?);
+        restrictions.extend(restrictions::tag_conditions(self.tags.as_deref())?);
+        let find = |condition: Condition| {
             let mut conditions = vec![condition];
-            conditions.extend(narrower.clone());
+            conditions.extend(restrictions.clone());
             vault.find(&Query {
-                condition: Some(narrowing::all(conditions)),
-                limit: NOTES,
+                condition: Some(restrictions::all_of(conditions)),
+                limit: MAX_NOTES,
                 fields: vec![Field::Links],
-                snippets: PLACES,
+                snippets: MAX_PASSAGES_PER_NOTE,
                 ..Query::default()
             })
         };
-        let found = ask(query::parse(&self.query, &vault.now())?)?;
-        // One that is found only within other words is no better than some of the words.
+        let found = find(query::parse(&self.query, &vault.now())?)?;
+        // Matches within other words are no better than matches of some of the words.
         let is_poor = found.total == 0 || !found.widened.is_empty();
         let Some(plain) =
             query::plain_words(&self.query).filter(|words| is_poor && words.len() > 1)
@@ -174,14 +174,14 @@ impl Context {
         };
         let plain = plain
             .into_iter()
-            .filter(|word| !words::asked(word).is_empty());
+            .filter(|word| !words::query_terms(word).is_empty());
         let some = plain.map(|text| Condition::Words(Words { text, part: None }));
-        let loosened = ask(Condition::Any(some.collect()))?;
+        let loosened = find(Condition::Any(some.collect()))?;
         Ok((loosened, true))
     }
 }
 
-/// A note that may be told of.
+/// A note that may contribute passages.
 struct Candidate {
     path: String,
     score: Option<f64>,
@@ -190,18 +190,18 @@ struct Candidate {
     passages: Vec<Passage>,
 }
 
-/// What was chosen so far.
-struct Packing {
+/// The passages chosen so far.
+struct Packer {
     budget: usize,
     used: usize,
-    /// By note and passage, so that they can be told in order.
-    chosen: Vec<(usize, usize, Told)>,
+    /// By note and passage, so that they can be sorted.
+    chosen: Vec<(usize, usize, PassageItem)>,
     left_out: Vec<Skipped>,
 }
 
-impl Packing {
-    fn new(budget: usize) -> Packing {
-        Packing {
+impl Packer {
+    fn new(budget: usize) -> Packer {
+        Packer {
             budget,
             used: 0,
             chosen: Vec::new(),
@@ -209,7 +209,7 @@ impl Packing {
         }
     }
 
-    /// Read the notes that were found.
+    /// Reads the matching notes.
     fn read(&mut self, vault: &Vault, found: &[FoundNote]) -> Result<Vec<Candidate>> {
         let mut candidates = Vec::new();
         for hit in found {
@@ -224,13 +224,13 @@ impl Packing {
             let places = hit.snippets.iter().map(|snippet| snippet.line as usize);
             let mut passages = lines.around(places);
             if passages.is_empty() {
-                // It fits by its name or a property: what it begins with tells what it is.
+                // The note matches by name or property: use its beginning.
                 passages.extend(lines.beginning(LINKED_TOKENS * 2));
             }
             if passages.is_empty() {
                 self.left_out.push(Skipped {
                     path: note.path.clone(),
-                    reason: "it has no text".to_owned(),
+                    reason: "the note has no text".to_owned(),
                 });
             }
             candidates.push(Candidate {
@@ -243,9 +243,9 @@ impl Packing {
         Ok(candidates)
     }
 
-    /// Take the best passage of each note, then the second of each, and so on, up to a limit.
+    /// Takes the best passage of each note, then the second best of each, and so on, up to a limit.
     fn passages(&mut self, candidates: &[Candidate], limit: usize) {
-        for rank in 0..PLACES as usize {
+        for rank in 0..MAX_PASSAGES_PER_NOTE as usize {
             for (number, candidate) in candidates.iter().enumerate() {
                 let is_chosen = self
                     .chosen
@@ -254,8 +254,8 @@ impl Packing {
                 let Some(passage) = candidate.passages.get(rank).filter(|_| !is_chosen) else {
                     continue;
                 };
-                let frame = frame(&candidate.path, passage);
-                let room = limit.saturating_sub(self.used).saturating_sub(frame);
+                let overhead = overhead(&candidate.path, passage);
+                let room = limit.saturating_sub(self.used).saturating_sub(overhead);
                 let fitting = if passage.tokens() <= room {
                     Some(passage.clone())
                 } else {
@@ -265,22 +265,22 @@ impl Packing {
                     continue;
                 };
                 let is_cut = fitting.lines != passage.lines;
-                self.used += frame + fitting.tokens();
-                let told = Told {
+                self.used += overhead + fitting.tokens();
+                let item = PassageItem {
                     score: candidate.score,
                     cut: is_cut.then_some(true),
-                    ..told(&candidate.path, fitting)
+                    ..passage_item(&candidate.path, fitting)
                 };
-                self.chosen.push((number, rank, told));
+                self.chosen.push((number, rank, item));
             }
         }
     }
 
-    /// Take the beginnings of notes that the best ones link to.
+    /// Takes the beginnings of notes that the best notes link to.
     fn linked(&mut self, vault: &Vault, found: &[FoundNote]) -> Result<()> {
         let mut known: HashSet<&str> = found.iter().map(|note| note.path.as_str()).collect();
         let mut targets = Vec::new();
-        for note in found.iter().take(LINKING) {
+        for note in found.iter().take(LINK_SOURCES) {
             let links = note.links.iter().flatten();
             let leading = links.filter_map(|link| link.path.as_deref());
             for target in leading.filter(|target| is_note(target)) {
@@ -294,8 +294,9 @@ impl Packing {
                 path: target.to_owned(),
                 reason: format!("linked from `{from}`; {reason}"),
             };
-            if number >= LINKED {
-                self.left_out.push(left_out("others came first"));
+            if number >= MAX_LINKED_NOTES {
+                self.left_out
+                    .push(left_out("over the limit of linked notes"));
                 continue;
             }
             let note = match read(vault, target)? {
@@ -309,30 +310,30 @@ impl Packing {
             let Some(passage) = lines.beginning(LINKED_TOKENS) else {
                 continue;
             };
-            let cost = frame(target, &passage) + passage.tokens();
+            let cost = overhead(target, &passage) + passage.tokens();
             if self.used + cost > self.budget {
                 self.left_out.push(left_out("over the budget"));
                 continue;
             }
             self.used += cost;
-            let told = Told {
+            let item = PassageItem {
                 linked_from: Some(from.clone()),
-                ..told(target, passage)
+                ..passage_item(target, passage)
             };
-            self.chosen.push((NOTES as usize + number, 0, told));
+            self.chosen.push((MAX_NOTES as usize + number, 0, item));
         }
         Ok(())
     }
 
-    /// Tell which of the notes that were found have no passage.
-    fn leave_out(&mut self, found: &Found) {
+    /// Records which of the matching notes have no passage.
+    fn record_left_out(&mut self, found: &Found) {
         for note in &found.items {
-            let is_told = self
+            let is_included = self
                 .chosen
                 .iter()
-                .any(|(_, _, told)| told.path == note.path);
+                .any(|(_, _, item)| item.path == note.path);
             let is_known = self.left_out.iter().any(|left| left.path == note.path);
-            if !is_told && !is_known {
+            if !is_included && !is_known {
                 self.left_out.push(Skipped {
                     path: note.path.clone(),
                     reason: "over the budget".to_owned(),
@@ -341,16 +342,16 @@ impl Packing {
         }
     }
 
-    /// The passages, note by note, each note from its top.
-    fn told(self) -> Vec<Told> {
+    /// The passages by note, in line order within each note.
+    fn into_items(self) -> Vec<PassageItem> {
         let mut chosen = self.chosen;
-        chosen.sort_by_key(|(note, _, told)| (*note, told.line));
-        chosen.into_iter().map(|(_, _, told)| told).collect()
+        chosen.sort_by_key(|(note, _, item)| (*note, item.line));
+        chosen.into_iter().map(|(_, _, item)| item).collect()
     }
 }
 
-fn told(path: &str, passage: Passage) -> Told {
-    Told {
+fn passage_item(path: &str, passage: Passage) -> PassageItem {
+    PassageItem {
         path: path.to_owned(),
         line: *passage.lines.start(),
         to_line: *passage.lines.end(),
@@ -362,8 +363,8 @@ fn told(path: &str, passage: Passage) -> Told {
     }
 }
 
-/// What a passage costs beside its text.
-fn frame(path: &str, passage: &Passage) -> usize {
+/// The overhead of a passage in tokens, without its text.
+fn overhead(path: &str, passage: &Passage) -> usize {
     let section = passage.section.as_deref().unwrap_or_default();
-    FRAME + approx_tokens(path) + approx_tokens(section)
+    PASSAGE_OVERHEAD_TOKENS + approx_tokens(path) + approx_tokens(section)
 }

@@ -1,7 +1,7 @@
-//! What a JSON filter means: `{"status": "open", "due": {"<": "+7d"}, "or": [{"tag": "work"}, {"path": "Work/**"}]}`.
+//! Parses JSON filters: `{"status": "open", "due": {"<": "+7d"}, "or": [{"tag": "work"}, {"path": "Work/**"}]}`.
 //!
-//! Keys of one object must all hold. `and`, `or` and `not` hold filters; some keys are about the file, every other one is
-//! a property. A value is what it must be (a list: one of these; `null`: it is not there), or an object of operators.
+//! All keys of an object must match. `and`, `or` and `not` contain filters; some keys are about the file, every other
+//! key is a property. A value is the expected value (a list: any of these; `null`: not set), or an object of operators.
 
 use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, PropertyTest, Span};
@@ -10,17 +10,17 @@ use notehost_sdk::serde_json::{self, Map, Value};
 use notehost_sdk::stem_of;
 
 use crate::query;
-use notehost_sdk::dates::{self, Stretch};
+use notehost_sdk::dates::{self, TimeRange};
 use notehost_sdk::matching::{self, Place};
 
-/// How deep filters may be nested.
-const DEEPEST: usize = 24;
-/// After every text that begins with another: nothing comes behind it but the end of Unicode.
-const LAST: char = '\u{10ffff}';
+/// The maximum nesting depth of filters.
+const MAX_DEPTH: usize = 24;
+/// The last Unicode code point: `prefix` + this is the upper bound of a prefix range.
+const MAX_CHAR: char = '\u{10ffff}';
 
 const OPERATORS: &str = "`=`, `!=`, `>`, `>=`, `<`, `<=`, `contains`, `starts_with`, `in`, `exists` (also `eq`, `ne`, `gt`, `gte`, `lt`, `lte`)";
 
-/// The things that a note may have, as callers write them.
+/// The values of `has`.
 const HAS: [(&str, Has); 11] = [
     ("tags", Has::Tags),
     ("properties", Has::Properties),
@@ -35,25 +35,25 @@ const HAS: [(&str, Has); 11] = [
     ("open_tasks", Has::OpenTasks),
 ];
 
-/// The condition that a filter stands for.
+/// Parses a filter into a condition.
 pub(crate) fn condition(
     vault: &Vault,
     filter: &Map<String, Value>,
     now: &Now,
 ) -> Result<Condition> {
-    Reader { vault, now }.object(filter, 0)
+    FilterParser { vault, now }.object(filter, 0)
 }
 
-struct Reader<'v> {
+struct FilterParser<'v> {
     vault: &'v Vault,
     now: &'v Now,
 }
 
-impl Reader<'_> {
+impl FilterParser<'_> {
     fn object(&self, filter: &Map<String, Value>, depth: usize) -> Result<Condition> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Err(Error::validation(format!(
-                "`filter` is nested more than {DEEPEST} deep"
+                "`filter` is nested more than {MAX_DEPTH} levels deep"
             )));
         }
         let mut conditions = filter
@@ -74,22 +74,22 @@ impl Reader<'_> {
                 let inner = Condition::All(self.list(key, value, depth)?);
                 Ok(Condition::Not(Box::new(inner)))
             }
-            "tag" | "tags" | "file.tags" => several(key, value, &|tag| {
+            "tag" | "tags" | "file.tags" => string_condition(key, value, &|tag| {
                 let name = tag.trim().trim_start_matches('#').trim_end_matches('/');
                 match name {
-                    "" => Err(wrong(key, value, "the name of a tag")),
+                    "" => Err(invalid(key, value, "a tag name")),
                     name => Ok(Condition::Tag(name.to_owned())),
                 }
             }),
-            "path" | "file.path" => several(key, value, &|path| {
+            "path" | "file.path" => string_condition(key, value, &|path| {
                 if matching::is_glob(path) {
                     matching::glob(path)?;
                     return Ok(Condition::Path(path.to_owned()));
                 }
                 self.place(path)
             }),
-            "folder" | "file.folder" => several(key, value, &|path| self.place(path)),
-            "file.name" => several(key, value, &|name| {
+            "folder" | "file.folder" => string_condition(key, value, &|path| self.place(path)),
+            "file.name" => string_condition(key, value, &|name| {
                 let name = match matching::is_glob(name) {
                     true => name.to_owned(),
                     false => matching::escape(stem_of(name)),
@@ -98,18 +98,22 @@ impl Reader<'_> {
                 Ok(Condition::Path(format!("**/{name}.md")))
             }),
             "links_to" | "file.links" => {
-                several(key, value, &|path| Ok(Condition::LinksTo(self.file(path)?)))
+                string_condition(key, value, &|path| Ok(Condition::LinksTo(self.file(path)?)))
             }
-            "linked_from" | "file.backlinks" => several(key, value, &|path| {
+            "linked_from" | "file.backlinks" => string_condition(key, value, &|path| {
                 Ok(Condition::LinkedFrom(self.vault.find_note(path)?))
             }),
-            "has" | "file.has" => several(key, value, &|what| Ok(Condition::Has(has(what)?))),
-            "text" | "file.text" => several(key, value, &|text| query::parse(text, self.now)),
+            "has" | "file.has" => {
+                string_condition(key, value, &|what| Ok(Condition::Has(has(what)?)))
+            }
+            "text" | "file.text" => {
+                string_condition(key, value, &|text| query::parse(text, self.now))
+            }
             "file.modified" => self.modified(value),
             "file.size" => size(value),
             key => match key.strip_prefix("file.") {
                 Some(_) => Err(Error::validation(format!(
-                    "`filter` has `{key}`, which is nothing of a file: there are `file.name`, `file.path`, `file.folder`, `file.tags`, `file.modified`, `file.size`, `file.links`, `file.backlinks`, `file.has`, `file.text`"
+                    "`filter` has the unknown key `{key}`: the file keys are `file.name`, `file.path`, `file.folder`, `file.tags`, `file.modified`, `file.size`, `file.links`, `file.backlinks`, `file.has`, `file.text`"
                 ))),
                 None => property(key.strip_prefix("note.").unwrap_or(key), value, self.now),
             },
@@ -126,7 +130,7 @@ impl Reader<'_> {
             .into_iter()
             .map(|filter| match filter {
                 Value::Object(filter) => self.object(filter, depth + 1),
-                other => Err(wrong(key, other, "a filter, or a list of filters")),
+                other => Err(invalid(key, other, "a filter or a list of filters")),
             })
             .collect()
     }
@@ -136,7 +140,7 @@ impl Reader<'_> {
         Ok(place.condition().unwrap_or(Condition::All(Vec::new())))
     }
 
-    /// A file that is there, note or not.
+    /// Resolves the path of an existing file, note or not.
     fn file(&self, name: &str) -> Result<String> {
         match self.vault.stat(name.trim()) {
             Ok(entry) if entry.kind == notehost_sdk::Kind::File => Ok(entry.path),
@@ -144,15 +148,17 @@ impl Reader<'_> {
         }
     }
 
-    /// When a note was changed.
+    /// The condition on the modification time.
     fn modified(&self, value: &Value) -> Result<Condition> {
-        let time = |value: &Value| -> Result<Stretch> {
+        let time = |value: &Value| -> Result<TimeRange> {
             let found = match value {
-                Value::String(text) => dates::stretch(text, self.now),
-                Value::Number(number) => number.as_u64().map(|from| Stretch { from, to: from + 1 }),
+                Value::String(text) => dates::parse_time_range(text, self.now),
+                Value::Number(number) => {
+                    number.as_u64().map(|from| TimeRange { from, to: from + 1 })
+                }
                 _ => None,
             };
-            found.ok_or_else(|| wrong("file.modified", value, dates::FORMS))
+            found.ok_or_else(|| invalid("file.modified", value, dates::TIME_FORMATS))
         };
         spans("file.modified", value, &time)
             .map(|spans| Condition::All(spans.into_iter().map(Condition::Modified).collect()))
@@ -161,12 +167,12 @@ impl Reader<'_> {
 
 fn size(value: &Value) -> Result<Condition> {
     let bytes = |value: &Value| {
-        let exactly = |from| Stretch { from, to: from + 1 };
+        let exactly = |from| TimeRange { from, to: from + 1 };
         let bytes = value
             .as_u64()
             .filter(|bytes| *bytes < u64::MAX)
             .map(exactly);
-        bytes.ok_or_else(|| wrong("file.size", value, "a number of bytes"))
+        bytes.ok_or_else(|| invalid("file.size", value, "a number of bytes"))
     };
     let spans = spans("file.size", value, &bytes)?;
     Ok(Condition::All(
@@ -174,14 +180,14 @@ fn size(value: &Value) -> Result<Condition> {
     ))
 }
 
-/// Operators on something that is measured, as spans.
+/// Turns comparison operators on a measurable value into ranges.
 fn spans(
     key: &str,
     value: &Value,
-    measure: &dyn Fn(&Value) -> Result<Stretch>,
+    parse: &dyn Fn(&Value) -> Result<TimeRange>,
 ) -> Result<Vec<Span>> {
     let Value::Object(operators) = value else {
-        let exact = measure(value)?;
+        let exact = parse(value)?;
         return Ok(vec![Span {
             from: Some(exact.from),
             to: Some(exact.to),
@@ -192,17 +198,17 @@ fn spans(
         .map(|(operator, value)| {
             let (mut from, mut to) = (None, None);
             match operator.as_str() {
-                ">" | "gt" | "after" => from = Some(measure(value)?.to),
-                ">=" | "gte" | "from" => from = Some(measure(value)?.from),
-                "<" | "lt" | "before" => to = Some(measure(value)?.from),
-                "<=" | "lte" | "until" => to = Some(measure(value)?.to),
+                ">" | "gt" | "after" => from = Some(parse(value)?.to),
+                ">=" | "gte" | "from" => from = Some(parse(value)?.from),
+                "<" | "lt" | "before" => to = Some(parse(value)?.from),
+                "<=" | "lte" | "until" => to = Some(parse(value)?.to),
                 "=" | "eq" => {
-                    let exact = measure(value)?;
+                    let exact = parse(value)?;
                     (from, to) = (Some(exact.from), Some(exact.to));
                 }
                 _ => {
                     return Err(Error::validation(format!(
-                        "`{key}` knows no operator `{operator}`: use `=`, `>`, `>=`, `<`, `<=`"
+                        "unknown operator `{operator}` for `{key}`: use `=`, `>`, `>=`, `<`, `<=`"
                     )));
                 }
             }
@@ -211,12 +217,16 @@ fn spans(
         .collect()
 }
 
-/// A text, or one of several; or `{"all": […]}`, `{"!=": …}`.
-fn several(key: &str, value: &Value, one: &dyn Fn(&str) -> Result<Condition>) -> Result<Condition> {
+/// A string, a list of alternatives, or operators: `{"all": […]}`, `{"!=": …}`.
+fn string_condition(
+    key: &str,
+    value: &Value,
+    one: &dyn Fn(&str) -> Result<Condition>,
+) -> Result<Condition> {
     let each = |values: &[Value]| -> Result<Vec<Condition>> {
         let texts = values.iter().map(|value| match value {
             Value::String(text) => one(text),
-            other => Err(wrong(key, other, "a text, or a list of texts")),
+            other => Err(invalid(key, other, "a string or a list of strings")),
         });
         texts.collect()
     };
@@ -235,20 +245,22 @@ fn several(key: &str, value: &Value, one: &dyn Fn(&str) -> Result<Condition>) ->
                     "all" => Ok(Condition::All(conditions)),
                     "!=" | "ne" | "not" => Ok(Condition::Not(Box::new(Condition::Any(conditions)))),
                     _ => Err(Error::validation(format!(
-                        "`{key}` knows no operator `{operator}`: use `any`, `all`, `not`"
+                        "unknown operator `{operator}` for `{key}`: use `any`, `all`, `not`"
                     ))),
                 }
             });
             Ok(Condition::All(conditions.collect::<Result<_>>()?))
         }
-        other => Err(wrong(key, other, "a text, or a list of texts")),
+        other => Err(invalid(key, other, "a string or a list of strings")),
     }
 }
 
-/// What a property must be.
+/// The condition on a property.
 pub(crate) fn property(key: &str, value: &Value, now: &Now) -> Result<Condition> {
     if key.trim().is_empty() {
-        return Err(Error::validation("a property in the filter has no name"));
+        return Err(Error::validation(
+            "`filter` has a property with an empty name",
+        ));
     }
     match value {
         Value::Null => Ok(exists(key, false)),
@@ -272,34 +284,34 @@ fn operation(key: &str, operator: &str, value: &Value, now: &Now) -> Result<Cond
         ..PropertyTest::default()
     };
     let scalar = |value: &Value| match value {
-        Value::String(_) | Value::Number(_) | Value::Bool(_) => Ok(compared(value, now)),
-        other => Err(wrong(key, other, "a text or a number to compare with")),
+        Value::String(_) | Value::Number(_) | Value::Bool(_) => Ok(resolve_date(value, now)),
+        other => Err(invalid(key, other, "a string or number to compare with")),
     };
     let text = |value: &Value| match value {
         Value::String(text) if !text.is_empty() => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(wrong(key, other, "a text")),
+        other => Err(invalid(key, other, "a string")),
     };
     match operator {
         "=" | "eq" | "equals" => return property_is(key, value, now),
         "!=" | "ne" => return Ok(Condition::Not(Box::new(property_is(key, value, now)?))),
         "in" => match value {
             Value::Array(values) => return one_of(key, values, now),
-            other => return Err(wrong(key, other, "a list of values for `in`")),
+            other => return Err(invalid(key, other, "a list of values for `in`")),
         },
         "exists" => match value {
-            Value::Bool(wanted) => test.exists = Some(*wanted),
-            other => return Err(wrong(key, other, "`true` or `false` for `exists`")),
+            Value::Bool(exists) => test.exists = Some(*exists),
+            other => return Err(invalid(key, other, "`true` or `false` for `exists`")),
         },
         "contains" => test.contains = Some(text(value)?),
-        "starts_with" => return Ok(beginning(key, &text(value)?)),
+        "starts_with" => return Ok(starts_with(key, &text(value)?)),
         ">" | "gt" | "after" => test.greater = Some(scalar(value)?),
         ">=" | "gte" | "from" => test.at_least = Some(scalar(value)?),
         "<" | "lt" | "before" => test.less = Some(scalar(value)?),
         "<=" | "lte" | "until" => test.at_most = Some(scalar(value)?),
         _ => {
             return Err(Error::validation(format!(
-                "`{key}` knows no operator `{operator}`: use {OPERATORS}; a nested property is written `{key}.{operator}`"
+                "unknown operator `{operator}` for `{key}`: use {OPERATORS}; a nested property is written `{key}.{operator}`"
             )));
         }
     }
@@ -308,11 +320,7 @@ fn operation(key: &str, operator: &str, value: &Value, now: &Now) -> Result<Cond
 
 fn property_is(key: &str, value: &Value, now: &Now) -> Result<Condition> {
     match value {
-        Value::Object(_) => Err(wrong(
-            key,
-            value,
-            "a text, a number, `true`, `false` or `null`",
-        )),
+        Value::Object(_) => Err(invalid(key, value, "a string, number, boolean or `null`")),
         value => property(key, value, now),
     }
 }
@@ -320,14 +328,14 @@ fn property_is(key: &str, value: &Value, now: &Now) -> Result<Condition> {
 fn one_of(key: &str, values: &[Value], now: &Now) -> Result<Condition> {
     let choices = values.iter().map(|value| match value {
         Value::Array(_) | Value::Object(_) => {
-            Err(wrong(key, value, "texts and numbers in the list"))
+            Err(invalid(key, value, "strings and numbers in the list"))
         }
         value => property(key, value, now),
     });
     Ok(Condition::Any(choices.collect::<Result<_>>()?))
 }
 
-/// That a note has a property, or has it not.
+/// The condition that a property is set, or is not set.
 pub(crate) fn exists(key: &str, exists: bool) -> Condition {
     Condition::Property(Box::new(PropertyTest {
         key: key.to_owned(),
@@ -336,7 +344,7 @@ pub(crate) fn exists(key: &str, exists: bool) -> Condition {
     }))
 }
 
-/// That a property is this. `today` may be that word, or the date.
+/// The condition that a property equals a value. A relative date such as `today` matches that text or the date.
 pub(crate) fn equal(key: &str, value: &Value, now: &Now) -> Condition {
     let is = |value: &Value| {
         Condition::Property(Box::new(PropertyTest {
@@ -345,54 +353,56 @@ pub(crate) fn equal(key: &str, value: &Value, now: &Now) -> Condition {
             ..PropertyTest::default()
         }))
     };
-    match compared(value, now) {
+    match resolve_date(value, now) {
         same if same == *value => is(value),
         date => Condition::Any(vec![is(value), is(&date)]),
     }
 }
 
-/// That a property begins with this text.
-pub(crate) fn beginning(key: &str, text: &str) -> Condition {
+/// The condition that a property starts with a text.
+pub(crate) fn starts_with(key: &str, text: &str) -> Condition {
     Condition::Property(Box::new(PropertyTest {
         key: key.to_owned(),
         at_least: Some(json!(text)),
-        less: Some(json!(format!("{text}{LAST}"))),
+        less: Some(json!(format!("{text}{MAX_CHAR}"))),
         ..PropertyTest::default()
     }))
 }
 
-/// A value to compare with: a day that is told from today becomes its date.
-pub(crate) fn compared(value: &Value, now: &Now) -> Value {
+/// A value to compare with; a relative date becomes an absolute one.
+pub(crate) fn resolve_date(value: &Value, now: &Now) -> Value {
     let date = value
         .as_str()
         .and_then(|text| dates::relative_date(text, now));
     date.map_or_else(|| value.clone(), Value::String)
 }
 
-/// What a value means that was written without quotes.
-pub(crate) fn value(text: &str) -> Value {
+/// Parses an unquoted value: a number, a boolean or a string.
+pub(crate) fn parse_value(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
         _ => Value::String(text.to_owned()),
     }
 }
 
-/// What a note may have, by its word; `task` is `tasks`.
+/// Parses a value of `has`; `task` is accepted for `tasks`.
 pub(crate) fn has(word: &str) -> Result<Has> {
-    let wanted = word.trim().to_lowercase();
+    let word_folded = word.trim().to_lowercase();
     let known = HAS.iter().find(|(name, _)| {
-        *name == wanted || name.strip_suffix('s') == Some(&wanted) || singular(name) == wanted
+        *name == word_folded
+            || name.strip_suffix('s') == Some(&word_folded)
+            || singular(name) == word_folded
     });
     known.map(|(_, has)| *has).ok_or_else(|| {
         let words: Vec<String> = HAS.iter().map(|(name, _)| format!("`{name}`")).collect();
         Error::validation(format!(
-            "a note cannot be asked whether it has `{word}`: use one of {}",
+            "invalid value `{word}` for `has`: use one of {}",
             words.join(", ")
         ))
     })
 }
 
-/// The two words whose singular is not made by leaving out the `s`.
+/// The irregular singulars.
 fn singular(name: &str) -> &str {
     match name {
         "properties" => "property",
@@ -401,6 +411,6 @@ fn singular(name: &str) -> &str {
     }
 }
 
-fn wrong(key: &str, value: &Value, expected: &str) -> Error {
-    Error::validation(format!("`{key}` is `{value}`, and should be {expected}"))
+fn invalid(key: &str, value: &Value, expected: &str) -> Error {
+    Error::validation(format!("`{key}` is `{value}`, expected {expected}"))
 }

@@ -1,20 +1,20 @@
-//! The search domain: notes found by what is in them, and passages made of what was found.
+//! The search domain: full-text, property and regex search, similar and recent notes, context passages, replace.
 //!
-//! One file per action. What a query of words means is in `query/`, what a JSON filter means in `filter`; both become
-//! conditions for the host's index, which does the finding. What no index can answer, patterns, is run over the notes
-//! themselves by `notehost_sdk::matching`.
+//! One file per action. `query/` parses text queries and `filter` parses JSON filters; both produce conditions that the
+//! host's index evaluates. An index cannot answer regular expressions: `notehost_sdk::matching` runs them over the
+//! notes.
 
 pub mod assets;
 pub mod context;
 pub mod filter;
-pub mod narrowing;
-mod order;
 mod passages;
 pub mod pattern;
 pub mod query;
 pub mod recent;
 pub mod replace;
+pub mod restrictions;
 pub mod similar;
+mod sort_order;
 pub mod table;
 pub mod text;
 
@@ -23,13 +23,13 @@ mod tests;
 
 use notehost_sdk::domain;
 
-/// How many items a page may have.
-const MOST: usize = 200;
+/// The maximum page size.
+const MAX_PAGE_SIZE: usize = 200;
 
 domain! {
-    /// Search notes: by words, pattern, properties, likeness, time; pack passages into a token budget; replace everywhere.
-    /// `text` is the usual way; `query` for properties and dates; `context` to answer a question from the notes. `path`
-    /// narrows to a folder, a note or a glob (`Work/**`). Lines are those of the file, from 1.
+    /// Search notes: by words, pattern, properties, similarity, time; pack passages into a token budget; replace
+    /// everywhere. Use `text` by default, `query` for properties and dates, `context` to answer a question from the
+    /// notes. `path` limits the search to a folder, a note or a glob (`Work/**`). Line numbers count from 1.
     "search" {
         "text" => text::Text,
         "regex" => pattern::RegexSearch,

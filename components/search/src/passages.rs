@@ -1,20 +1,20 @@
-//! Passages of notes: the lines around a place that belong together, with the section they stand in.
+//! Passages of notes: the lines around a match that belong together, with their section.
 
 use std::ops::RangeInclusive;
 
 use notehost_sdk::text::{self, Outline, approx_tokens};
 
-/// A section as short as this is told as a whole, in tokens.
-const WHOLE_SECTION: usize = 200;
-/// How far a passage reaches from its place, in lines.
-const REACH: usize = 15;
+/// A section up to this size is returned as a whole, in tokens.
+const MAX_WHOLE_SECTION_TOKENS: usize = 200;
+/// How far a passage extends from the matching line.
+const MAX_CONTEXT_LINES: usize = 15;
 
 /// Whole lines of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Passage {
     /// The lines of the file, from 1.
     pub(crate) lines: RangeInclusive<usize>,
-    /// The line that matters in it.
+    /// The matching line.
     pub(crate) place: usize,
     /// The heading path of the section.
     pub(crate) section: Option<String>,
@@ -27,7 +27,7 @@ impl Passage {
     }
 }
 
-/// A note, taken apart into lines.
+/// A note split into lines.
 pub(crate) struct Lines<'n> {
     lines: Vec<&'n str>,
     /// The first line of the body, from 1.
@@ -44,7 +44,7 @@ impl<'n> Lines<'n> {
         }
     }
 
-    /// The passages around these lines, each line in one of them only. The order is that of the lines.
+    /// The passages around these lines, in the same order and without overlap.
     pub(crate) fn around(&self, places: impl IntoIterator<Item = usize>) -> Vec<Passage> {
         let mut passages: Vec<Passage> = Vec::new();
         for place in places {
@@ -52,8 +52,8 @@ impl<'n> Lines<'n> {
             if is_known || place == 0 || place > self.lines.len() {
                 continue;
             }
-            let mut lines = self.reach(place);
-            // What is told already is not told again.
+            let mut lines = self.extent(place);
+            // Passages must not overlap.
             for known in &passages {
                 if known.lines.end() < &place {
                     lines = (*lines.start()).max(known.lines.end() + 1)..=*lines.end();
@@ -66,15 +66,15 @@ impl<'n> Lines<'n> {
         passages
     }
 
-    /// What the note begins with, as far as the tokens reach; nothing if it says nothing.
+    /// The beginning of the note, up to a number of tokens; `None` if the body is empty.
     pub(crate) fn beginning(&self, tokens: usize) -> Option<Passage> {
-        let says = |line: &usize| !self.lines[line - 1].trim().is_empty();
-        let first = (self.body..=self.lines.len()).find(says)?;
+        let has_text = |line: &usize| !self.lines[line - 1].trim().is_empty();
+        let first = (self.body..=self.lines.len()).find(has_text)?;
         let whole = self.passage(first..=self.lines.len(), first);
         self.cut(&whole, tokens)
     }
 
-    /// As many lines around the place of a passage as the tokens reach; nothing if not even that line fits.
+    /// Truncates a passage to the lines around its match that fit; `None` if not even that line fits.
     pub(crate) fn cut(&self, passage: &Passage, tokens: usize) -> Option<Passage> {
         let cost = |line: usize| approx_tokens(self.lines[line - 1]) + 1;
         let (mut from, mut to) = (passage.place, passage.place);
@@ -82,7 +82,7 @@ impl<'n> Lines<'n> {
         loop {
             let below = (to < *passage.lines.end()).then(|| cost(to + 1));
             let above = (from > *passage.lines.start()).then(|| cost(from - 1));
-            // What follows says more than what went before.
+            // Lines below the match are usually more relevant than lines above it.
             match (
                 below.filter(|cost| *cost <= left),
                 above.filter(|cost| *cost <= left),
@@ -103,28 +103,31 @@ impl<'n> Lines<'n> {
     }
 
     /// The lines that belong to a line: its section if that is short, else its paragraph.
-    fn reach(&self, place: usize) -> RangeInclusive<usize> {
+    fn extent(&self, place: usize) -> RangeInclusive<usize> {
         if place < self.body {
             return place..=place;
         }
         let section = self.section_lines(place);
         let whole = self.passage(section.clone(), place);
-        if whole.tokens() <= WHOLE_SECTION {
+        if whole.tokens() <= MAX_WHOLE_SECTION_TOKENS {
             return section;
         }
         let is_blank = |line: usize| self.lines[line - 1].trim().is_empty();
         let mut from = place;
-        while from > *section.start() && place - from < REACH && !is_blank(from - 1) {
+        while from > *section.start() && place - from < MAX_CONTEXT_LINES && !is_blank(from - 1) {
             from -= 1;
         }
         let mut to = place;
-        while to < *section.end() && to - place < REACH && !is_blank(to + 1) {
+        while to < *section.end() && to - place < MAX_CONTEXT_LINES && !is_blank(to + 1) {
             to += 1;
         }
-        // A heading alone says little: its first paragraph belongs to it.
+        // Extend a heading by its first paragraph.
         if place == *section.start() && to == place && place < *section.end() {
             to += 1;
-            while to < *section.end() && to - place < REACH && (is_blank(to) || !is_blank(to + 1)) {
+            while to < *section.end()
+                && to - place < MAX_CONTEXT_LINES
+                && (is_blank(to) || !is_blank(to + 1))
+            {
                 to += 1;
             }
         }
@@ -172,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_section_is_a_passage_and_a_long_one_has_paragraphs() {
+    fn short_sections_are_whole_passages_and_long_ones_are_split_into_paragraphs() {
         let note = "---\na: 1\n---\n# One\n\nfirst\n\n## Two\nsecond\n# Three\n";
         let lines = Lines::of(note);
         let passages = lines.around([6, 9, 4, 2]);
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_is_cut_to_whole_lines() {
+    fn a_passage_is_truncated_at_line_boundaries() {
         let note = "one one one one\ntwo two two two\nthree three three\nfour four four\n";
         let lines = Lines::of(note);
         let whole = &lines.around([2])[0];

@@ -1,17 +1,17 @@
-//! Lines that a regex matches, note by note in order of path, for as long as there is time.
+//! Regex search: matching lines, note by note in path order, within a time limit.
 
 use std::time::Duration;
 
 use notehost_sdk::matching::{
-    Hit, LOOKING_TIME, Lines as Wanted, Pattern, Place, Skipped, Written, look,
+    Hit, Lines as LineSearch, Pattern, Place, SEARCH_TIME_LIMIT, Skipped, Written, look,
 };
 use notehost_sdk::pages::{checked_limit, more};
 use notehost_sdk::prelude::*;
 
-use crate::MOST;
+use crate::MAX_PAGE_SIZE;
 
-/// Find lines by a regex (Rust syntax: no look-around, no backreferences). Each line is matched on its own unless
-/// `multiline`. One item per line. Looks for some seconds at most, then gives a `next_cursor` to go on.
+/// Find lines by a regex (Rust syntax: no look-around, no backreferences). Each line is matched separately unless
+/// `multiline`. One item per line. Stops after a few seconds and returns a `next_cursor` to continue.
 ///
 /// Example: `{"pattern": "\\d+ g\\b", "path": "Coffee"}`
 #[args]
@@ -20,40 +20,40 @@ pub struct RegexSearch {
     pub pattern: String,
     /// Folder, note or glob.
     pub path: Option<String>,
-    /// Whether upper and lower case differ (default true).
+    /// Case-sensitive (default true).
     pub case: Option<bool>,
-    /// Let a match span lines; `^` and `$` stay those of lines, `(?s)` lets `.` match line ends.
+    /// Let a match span lines; `^` and `$` match at every line, `(?s)` lets `.` match line breaks.
     #[serde(default)]
     pub multiline: bool,
-    /// How many, 1–200 (default 50).
+    /// Page size, 1–200 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Lines that match.
+/// Matching lines.
 #[reply]
 pub struct Lines {
-    /// The lines, in order of path.
+    /// The lines, in path order.
     pub items: Vec<Line>,
-    /// To go on.
+    /// Cursor to continue.
     pub next_cursor: Option<String>,
-    /// Whether time was up before the page was full: more may follow.
+    /// Whether the time limit was reached before the page was full: more may follow.
     pub incomplete: Option<bool>,
-    /// Notes that could not be looked into.
+    /// Notes that could not be searched.
     pub skipped: Option<Vec<Skipped>>,
 }
 
-/// A line on which a match begins.
+/// A line where a match begins.
 #[reply]
 pub struct Line {
     /// The note.
     pub path: String,
-    /// The line.
+    /// The line number.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub snippet: String,
-    /// What matched.
+    /// The matched text.
     #[serde(rename = "match")]
     pub matched: String,
 }
@@ -63,43 +63,40 @@ impl Action for RegexSearch {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Lines> {
-        self.look(vault, LOOKING_TIME)
+        self.search(vault, SEARCH_TIME_LIMIT)
     }
 
     fn text(output: &Lines) -> String {
         let mut text = match (output.items.len(), output.incomplete) {
-            (0, None) => "nothing matches".to_owned(),
-            (0, Some(_)) => "nothing matches so far".to_owned(),
+            (0, None) => "no matches".to_owned(),
+            (0, Some(_)) => "no matches so far".to_owned(),
             (count, _) => format!("{count} matching lines:"),
         };
         for line in &output.items {
             text.push_str(&format!("\n{}:{}: {}", line.path, line.line, line.snippet));
         }
         for note in output.skipped.iter().flatten() {
-            text.push_str(&format!(
-                "\nnot looked into: {} ({})",
-                note.path, note.reason
-            ));
+            text.push_str(&format!("\nnot searched: {} ({})", note.path, note.reason));
         }
         if output.incomplete.is_some() {
-            text.push_str("\ntime was up before all notes were looked into");
+            text.push_str("\nthe time limit was reached before all notes were searched");
         }
         text + &more(output.next_cursor.as_ref())
     }
 }
 
 impl RegexSearch {
-    /// Look for so long.
-    pub(crate) fn look(self, vault: &Vault, time: Duration) -> Result<Lines> {
-        let limit = checked_limit(self.limit, 50, MOST)?;
+    /// Searches until the page is full or the time is up.
+    pub(crate) fn search(self, vault: &Vault, time: Duration) -> Result<Lines> {
+        let limit = checked_limit(self.limit, 50, MAX_PAGE_SIZE)?;
         let case = self.case.unwrap_or(true);
         let pattern = Pattern::new("pattern", &self.pattern, Written::Regex, case)?;
         if pattern.names_line_end && !self.multiline {
             return Err(Error::validation(
-                "`pattern` has a line end, and lines are matched one by one: set `multiline` to true",
+                "`pattern` contains a line break, but lines are matched one by one: set `multiline` to true",
             ));
         }
-        let wanted = Wanted {
+        let line_search = LineSearch {
             pattern: &pattern,
             place: &Place::find(vault, self.path.as_deref())?,
             multiline: self.multiline,
@@ -107,17 +104,17 @@ impl RegexSearch {
             cursor: self.cursor.as_deref(),
             time,
         };
-        let looked = look(vault, wanted, |hit: &Hit<'_>| Line {
+        let page = look(vault, line_search, |hit: &Hit<'_>| Line {
             path: hit.note.path.clone(),
             line: hit.line,
             snippet: hit.snippet(),
             matched: hit.matched(),
         })?;
         Ok(Lines {
-            items: looked.items,
-            next_cursor: looked.next_cursor,
-            incomplete: looked.incomplete,
-            skipped: looked.skipped,
+            items: page.items,
+            next_cursor: page.next_cursor,
+            incomplete: page.incomplete,
+            skipped: page.skipped,
         })
     }
 }

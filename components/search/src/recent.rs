@@ -1,66 +1,66 @@
-//! Notes by when they were changed.
+//! Notes by modification time.
 
 use notehost_sdk::dates;
 use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, Span as Between};
 use notehost_sdk::prelude::*;
 
-use crate::MOST;
-use crate::narrowing;
+use crate::MAX_PAGE_SIZE;
+use crate::restrictions;
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::{Span, more};
 
-/// List the notes that were changed last, the latest first.
+/// List recent notes: those changed last, the latest first.
 ///
 /// Example: `{"since": "-7d"}`
 #[args]
 pub struct Recent {
     /// Folder, note or glob.
     pub path: Option<String>,
-    /// Only since then: `2024-05-31`, `today`, `-7d`, `-12h`.
+    /// Only changes since: `2024-05-31`, `today`, `-7d`, `-12h`.
     pub since: Option<String>,
-    /// How many, 1–200 (default 20).
+    /// Page size, 1–200 (default 20).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Notes that were changed.
+/// Recently changed notes.
 #[reply]
-pub struct Changed {
+pub struct RecentNotes {
     /// The notes.
-    pub items: Vec<ChangedNote>,
-    /// For the next page.
+    pub items: Vec<RecentNote>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// Only while the index is being built: notes may be missing.
+    /// Present while the index is being built: notes may be missing.
     pub index: Option<Building>,
 }
 
 /// A note that was changed.
 #[reply]
-pub struct ChangedNote {
+pub struct RecentNote {
     /// The note.
     pub path: String,
-    /// When.
+    /// The time of the last change.
     pub modified: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
 impl Action for Recent {
-    type Output = Changed;
+    type Output = RecentNotes;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Changed> {
-        let span = Span::within(self.limit, 20, MOST, self.cursor.as_deref())?;
+    fn run(self, vault: &Vault) -> Result<RecentNotes> {
+        let span = Span::within(self.limit, 20, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let mut conditions = Vec::new();
-        conditions.extend(narrowing::within(vault, self.path.as_deref())?);
+        conditions.extend(restrictions::path_condition(vault, self.path.as_deref())?);
         if let Some(since) = &self.since {
-            let time = dates::stretch(since, &vault.now()).ok_or_else(|| {
+            let time = dates::parse_time_range(since, &vault.now()).ok_or_else(|| {
                 Error::validation(format!(
-                    "`since` is `{since}`, and should be {}",
-                    dates::FORMS
+                    "`since` is `{since}`, expected {}",
+                    dates::TIME_FORMATS
                 ))
             })?;
             conditions.push(Condition::Modified(Between {
@@ -69,7 +69,7 @@ impl Action for Recent {
             }));
         }
         let found = vault.find(&Query {
-            condition: Some(narrowing::all(conditions)),
+            condition: Some(restrictions::all_of(conditions)),
             sort: vec![Sort {
                 by: SortBy::Modified,
                 descending: true,
@@ -79,13 +79,13 @@ impl Action for Recent {
             fields: vec![Field::Modified, Field::Size],
             snippets: 0,
         })?;
-        Ok(Changed {
+        Ok(RecentNotes {
             next_cursor: span.next(span.limit, found.total),
             total: found.total,
             items: found
                 .items
                 .into_iter()
-                .map(|note| ChangedNote {
+                .map(|note| RecentNote {
                     path: note.path,
                     modified: dates::iso(note.modified.unwrap_or_default()),
                     size: note.size.unwrap_or_default(),
@@ -95,9 +95,9 @@ impl Action for Recent {
         })
     }
 
-    fn text(output: &Changed) -> String {
+    fn text(output: &RecentNotes) -> String {
         let mut text = match output.total {
-            0 => "no note was changed in that time".to_owned(),
+            0 => "no notes were changed in that time".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
         for note in &output.items {

@@ -1,4 +1,4 @@
-//! The same text replaced in many notes, as one change.
+//! Replaces text in many notes as one change.
 
 use notehost_sdk::notebook_of;
 use notehost_sdk::prelude::*;
@@ -8,63 +8,64 @@ use regex::NoExpand;
 use notehost_sdk::matching::Place;
 use notehost_sdk::matching::{Pattern, Skipped, Written, read};
 
-/// How many notes one call may change.
-pub(crate) const MOST_NOTES: usize = 500;
-/// How many bytes the changed notes may have together.
-const MOST_BYTES: usize = 64 << 20;
+/// The maximum number of notes that one call may change.
+pub(crate) const MAX_NOTES: usize = 500;
+/// The maximum total size of the changed notes.
+const MAX_TOTAL_BYTES: usize = 64 << 20;
 
-/// Why notes are left alone.
-const NOT_WRITABLE: &str = "may not be written";
-const BREAKS: &str = "its properties could not be read afterwards";
+/// Reasons why a note is skipped.
+const NOT_WRITABLE: &str = "no write permission";
+const BREAKS_FRONTMATTER: &str = "the change would make its properties unreadable";
 
-/// Replace a text in all notes that have it: one change, which can be undone as one. Try it with `dry_run` to see the
-/// diff. Notes that may not be written are left alone and told. Links do not follow: `document.rename` renames a note.
+/// Replace a text in all notes that contain it, as one change that can be undone. Preview the diff with `dry_run`.
+/// Notes without write permission are skipped and listed in `left_alone`. Links do not follow: use `document.rename`
+/// for that.
 ///
 /// Example: `{"find": "Supper club", "replace": "Dinner club", "path": "Journal"}`
 #[args]
 pub struct Replace {
-    /// The text, or the regex.
+    /// The text or regex to find.
     pub find: String,
-    /// What comes in its place; with `regex`, `$1` and `${name}` are groups and `$$` is a `$`.
+    /// The replacement; with `regex`, `$1` and `${name}` are groups and `$$` is a literal `$`.
     pub replace: String,
-    /// Whether `find` is a regex (Rust syntax); `^` and `$` are those of lines.
+    /// Whether `find` is a regex (Rust syntax); `^` and `$` match at line boundaries.
     #[serde(default)]
     pub regex: bool,
     /// Folder, note or glob.
     pub path: Option<String>,
-    /// Whether upper and lower case differ (default true).
+    /// Case-sensitive (default true).
     pub case: Option<bool>,
 }
 
-/// What was replaced.
+/// The result of a replacement.
 #[reply]
-pub struct Replaced {
+pub struct ReplaceResult {
     /// The notes that were changed.
-    pub items: Vec<ReplacedIn>,
-    /// How many notes.
+    pub items: Vec<ReplacedNote>,
+    /// Number of changed notes.
     pub total: usize,
-    /// How many places in all.
+    /// Number of replacements in all.
     pub replaced: usize,
-    /// Notes that were left alone, and why.
+    /// Notes that were skipped, and why.
     pub left_alone: Option<Vec<Skipped>>,
 }
 
 /// A note that was changed.
 #[reply]
-pub struct ReplacedIn {
+pub struct ReplacedNote {
     /// The note.
     pub path: String,
-    /// The line of the first place, as it was.
+    /// The line number of the first replacement, before the change.
     pub line: usize,
-    /// How many places.
+    /// Number of replacements.
     pub count: usize,
 }
 
 impl Action for Replace {
-    type Output = Replaced;
+    type Output = ReplaceResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Replaced> {
+    fn run(self, vault: &Vault) -> Result<ReplaceResult> {
         let written = if self.regex {
             Written::Regex
         } else {
@@ -80,7 +81,7 @@ impl Action for Replace {
         let candidates = self.candidates(vault, &pattern, &place)?;
         let mut steps = vault.steps(candidates.len());
         for path in candidates {
-            steps.done("notes looked through");
+            steps.done("notes searched");
             let note = match read(vault, &path)? {
                 Ok(note) => note,
                 Err(note) => {
@@ -91,38 +92,38 @@ impl Action for Replace {
             let Some(change) = self.change(&pattern, &note.text, case)? else {
                 continue;
             };
-            if let Some(reason) = obstacle(vault, &note, &change) {
+            if let Some(reason) = skip_reason(vault, &note, &change) {
                 left_alone.push(Skipped { path, reason });
                 continue;
             }
             bytes += change.text.len();
             changes.push((note, change));
-            if changes.len() > MOST_NOTES || bytes > MOST_BYTES {
+            if changes.len() > MAX_NOTES || bytes > MAX_TOTAL_BYTES {
                 return Err(Error::new(
                     Code::TooLarge,
                     format!(
-                        "`{}` stands in more notes than one change may touch ({MOST_NOTES} notes, {} MiB): narrow it with `path`",
+                        "`{}` occurs in more notes than one change may touch ({MAX_NOTES} notes, {} MiB): limit it with `path`",
                         self.find,
-                        MOST_BYTES >> 20
+                        MAX_TOTAL_BYTES >> 20
                     ),
                 ));
             }
         }
         if changes.is_empty() {
-            return Err(self.nothing(&left_alone));
+            return Err(self.nothing_replaced(&left_alone));
         }
         let mut items = Vec::new();
         steps.more(changes.len());
         for (note, change) in changes {
             vault.write_note(&note, &change.text)?;
             steps.done("notes changed");
-            items.push(ReplacedIn {
+            items.push(ReplacedNote {
                 path: note.path,
                 line: change.line,
                 count: change.count,
             });
         }
-        Ok(Replaced {
+        Ok(ReplaceResult {
             total: items.len(),
             replaced: items.iter().map(|item| item.count).sum(),
             items,
@@ -130,8 +131,11 @@ impl Action for Replace {
         })
     }
 
-    fn text(output: &Replaced) -> String {
-        let mut text = format!("{} places in {} notes:", output.replaced, output.total);
+    fn text(output: &ReplaceResult) -> String {
+        let mut text = format!(
+            "{} replacements in {} notes:",
+            output.replaced, output.total
+        );
         for item in &output.items {
             text.push_str(&format!(
                 "\n{}: {} from line {}",
@@ -139,31 +143,31 @@ impl Action for Replace {
             ));
         }
         for note in output.left_alone.iter().flatten() {
-            text.push_str(&format!("\nleft alone: {} ({})", note.path, note.reason));
+            text.push_str(&format!("\nskipped: {} ({})", note.path, note.reason));
         }
         text
     }
 }
 
-/// A note as it will be.
+/// The new text of a note.
 pub(crate) struct Change {
     pub(crate) text: String,
     pub(crate) count: usize,
-    /// The line of the first place.
+    /// The line number of the first replacement.
     line: usize,
 }
 
 impl Replace {
-    /// What becomes of a text; nothing if it stays as it is.
+    /// Applies the replacement to a text; `None` if nothing changes.
     pub(crate) fn change(
         &self,
         pattern: &Pattern,
         text: &str,
         case: bool,
     ) -> Result<Option<Change>> {
-        // A line end means the note's own, unless the call is about line ends.
-        let is_about_line_ends = self.find.contains('\r') || self.replace.contains('\r');
-        let newline = Newline::of(text).filter(|_| !is_about_line_ends);
+        // `\n` matches the note's own line ending, unless the call is about line endings.
+        let is_about_line_endings = self.find.contains('\r') || self.replace.contains('\r');
+        let newline = Newline::of(text).filter(|_| !is_about_line_endings);
         let own;
         let regex = match newline {
             Some(Newline::CrLf) if !self.regex && self.find.contains('\n') => {
@@ -195,10 +199,10 @@ impl Replace {
         }))
     }
 
-    /// The notes that may have the text.
+    /// The notes that may contain the text.
     fn candidates(&self, vault: &Vault, pattern: &Pattern, place: &Place) -> Result<Vec<String>> {
         if !self.regex && self.find.contains('\n') {
-            // Notes with other line ends have it too, and the index was asked for this one.
+            // Notes with other line endings may match too, so ask the index for the longest line only.
             let longest = self.find.lines().max_by_key(|line| line.len());
             let line = longest.filter(|line| !line.is_empty());
             let of_line = line
@@ -214,7 +218,7 @@ impl Replace {
         pattern.candidates(vault, place)
     }
 
-    /// A group that the regex has not would silently become nothing.
+    /// Rejects unknown groups: the regex engine would silently replace them with nothing.
     fn check_groups(&self, pattern: &Pattern) -> Result<()> {
         if !self.regex {
             return Ok(());
@@ -230,42 +234,42 @@ impl Replace {
             };
             if !is_there {
                 return Err(Error::validation(format!(
-                    "`replace` has `${group}`, and `find` has no such group: `${{1}}x` keeps a group apart from what follows, `$$` is a `$`"
+                    "`replace` uses the group `${group}`, which `find` does not define: write `${{1}}x` to separate a group from the text after it, `$$` for a literal `$`"
                 )));
             }
         }
         Ok(())
     }
 
-    /// Why nothing could be replaced.
-    fn nothing(&self, left_alone: &[Skipped]) -> Error {
-        let told = |code: Code, first: &Skipped| {
+    /// The error if nothing was replaced.
+    fn nothing_replaced(&self, left_alone: &[Skipped]) -> Error {
+        let skipped_error = |code: Code, first: &Skipped| {
             let others = match left_alone.len() - 1 {
                 0 => String::new(),
                 count => format!(" and {count} more"),
             };
             let message = format!(
-                "nothing was changed: `{}` is left alone ({}){others}",
+                "nothing was changed: `{}` was skipped ({}){others}",
                 first.path, first.reason
             );
             Error::new(code, message).with_details(json!({ "left_alone": left_alone }))
         };
         let with_reason = |reason: &str| left_alone.iter().find(|left| left.reason == reason);
         if let Some(first) = with_reason(NOT_WRITABLE) {
-            let hint = Tier::Write.granting(notebook_of(&first.path));
-            return told(Code::PermissionDenied, first).with_hint(hint);
+            let hint = Tier::Write.grant_hint(notebook_of(&first.path));
+            return skipped_error(Code::PermissionDenied, first).with_hint(hint);
         }
-        if let Some(first) = with_reason(BREAKS) {
-            return told(Code::Unsupported, first);
+        if let Some(first) = with_reason(BREAKS_FRONTMATTER) {
+            return skipped_error(Code::Unsupported, first);
         }
         Error::not_found(format!(
-            "`{}` stands in no note, or is already what `replace` says: nothing was changed",
+            "nothing was changed: `{}` does not occur in any note, or already equals `replace`",
             self.find
         ))
     }
 }
 
-/// The groups that a replacement names, as the engine reads them: `$1`, `$name`, `${name}`.
+/// The groups that a replacement references, in the syntax of the regex engine: `$1`, `$name`, `${name}`.
 fn groups(replacement: &str) -> Vec<&str> {
     let mut groups = Vec::new();
     let mut rest = replacement;
@@ -288,15 +292,16 @@ fn groups(replacement: &str) -> Vec<&str> {
     groups
 }
 
-/// Why a note is not changed, if it is not.
-fn obstacle(vault: &Vault, note: &Note, change: &Change) -> Option<String> {
+/// The reason to skip a note, if there is one.
+fn skip_reason(vault: &Vault, note: &Note, change: &Change) -> Option<String> {
     if vault.access(&note.path) < Tier::Write {
         return Some(NOT_WRITABLE.to_owned());
     }
-    let reads = |text: &str| {
+    let is_readable = |text: &str| {
         let is_there = frontmatter::locate(text).is_some();
         is_there.then(|| frontmatter::properties(text).is_ok())
     };
-    let is_broken = reads(&note.text) == Some(true) && reads(&change.text) != Some(true);
-    is_broken.then(|| BREAKS.to_owned())
+    let is_broken =
+        is_readable(&note.text) == Some(true) && is_readable(&change.text) != Some(true);
+    is_broken.then(|| BREAKS_FRONTMATTER.to_owned())
 }

@@ -1,18 +1,18 @@
-//! Notes that are like a note or a text.
+//! Notes that are similar to a note or a text.
 
 use notehost_sdk::index::{Condition, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{stem_of, text, words};
 
-use crate::MOST;
-use crate::narrowing;
+use crate::MAX_PAGE_SIZE;
+use crate::restrictions;
 use crate::text::{Hits, hits, readable_hits};
 use notehost_sdk::pages::Span;
 
-/// How much of a text is looked at: what sets it apart is said by then.
-const LOOKED_AT: usize = 64 * 1024;
+/// How much of a text is compared: enough for its distinctive words.
+const MAX_COMPARED_BYTES: usize = 64 * 1024;
 
-/// Find notes that are like a note or a text: they share the words that set it apart. Give `path` or `text`.
+/// Find similar notes, like a given note or text: they share its distinctive words. Give `path` or `text`.
 ///
 /// Example: `{"path": "Garden/Tomatoes"}`
 #[args]
@@ -21,9 +21,9 @@ pub struct Similar {
     pub path: Option<String>,
     /// The text.
     pub text: Option<String>,
-    /// How many, 1–200 (default 10).
+    /// Page size, 1–200 (default 10).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -32,7 +32,7 @@ impl Action for Similar {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Hits> {
-        let span = Span::within(self.limit, 10, MOST, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 10, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let mut conditions = Vec::new();
         let text = match (self.path, self.text) {
             (Some(path), None) => {
@@ -47,15 +47,15 @@ impl Action for Similar {
                 return Err(Error::validation("give exactly one of `path` and `text`"));
             }
         };
-        let text = begin(&text, LOOKED_AT);
-        if words::asked(text).is_empty() {
+        let text = truncated(&text, MAX_COMPARED_BYTES);
+        if words::query_terms(text).is_empty() {
             return Err(Error::validation(
-                "there are no words that another note could have too",
+                "the text has no words to compare with other notes",
             ));
         }
         conditions.push(Condition::Like(text.to_owned()));
         let found = vault.find(&Query {
-            condition: Some(narrowing::all(conditions)),
+            condition: Some(restrictions::all_of(conditions)),
             offset: span.offset(),
             limit: span.count(),
             snippets: 1,
@@ -69,8 +69,8 @@ impl Action for Similar {
     }
 }
 
-/// The first so many bytes of a text, or one letter less.
-fn begin(text: &str, bytes: usize) -> &str {
+/// Truncates a text to at most `bytes`, at a character boundary.
+fn truncated(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

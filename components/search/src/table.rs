@@ -1,4 +1,4 @@
-//! Notes as rows of a table: by their properties, tags, paths, times and links.
+//! Notes as rows of a table, filtered by properties, tags, paths, times and links.
 
 use notehost_sdk::dates;
 use notehost_sdk::index::{Field, FoundNote, Query};
@@ -6,34 +6,35 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{fold_name, parent_of, stem_of};
 
-use crate::MOST;
-use crate::{filter, order};
+use crate::MAX_PAGE_SIZE;
+use crate::{filter, sort_order};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::{Span, more};
 
-/// How many columns make sense.
-const MOST_COLUMNS: usize = 50;
+/// The maximum number of columns.
+const MAX_COLUMNS: usize = 50;
 
 /// Find notes by a JSON filter, as rows. A key is a property (`status`; nested `a.b`), or one of `tag`, `path` (folder,
 /// note or glob), `links_to`, `linked_from`, `has` (`tasks`, `open_tasks`, `backlinks`, …), `text` (a query as in
-/// `text`), `file.name`, `file.modified`, `file.size`; `note.x` is always the property `x`. All keys must hold; `and`,
-/// `or`, `not` hold filters. A value: what it is, a list of choices, `null` (not set), or operators `=`, `!=`, `>`, `>=`,
-/// `<`, `<=`, `contains`, `starts_with`, `in`, `exists`. Times: `2024-05-31`, `today`, `-7d`, `+2w`.
+/// `text`), `file.name`, `file.modified`, `file.size`; `note.x` is always the property `x`. All keys must match; `and`,
+/// `or`, `not` contain filters. A value: equal to it, a list of alternatives, `null` (not set), or operators `=`, `!=`,
+/// `>`, `>=`, `<`, `<=`, `contains`, `starts_with`, `in`, `exists`. Times: `2024-05-31`, `today`, `-7d`, `+2w`.
 ///
 /// Example: `{"filter": {"tags": "garden"}, "columns": ["season", "file.modified"]}`
 #[args]
 pub struct QueryNotes {
-    /// What the notes must fulfil; `{}` is every note.
+    /// The filter; `{}` matches every note.
     pub filter: Map<String, Value>,
-    /// Names with `,` between: a property, `path`, `name`, `modified`, `size`, `incoming`, `outgoing`; `-` before one
-    /// turns it round. Default `path`.
+    /// Comma-separated: a property, `path`, `name`, `modified`, `size`, `incoming`, `outgoing`; a leading `-` reverses
+    /// the order. Default `path`.
     pub sort: Option<String>,
-    /// What to tell: properties, `file.name`, `file.folder`, `file.modified`, `file.size`, `file.tags`, `file.aliases`,
-    /// `file.headings`, `file.tasks`, `file.links`, `file.backlinks` (a number). Left out: all properties.
+    /// Columns to return: properties, `file.name`, `file.folder`, `file.modified`, `file.size`, `file.tags`,
+    /// `file.aliases`, `file.headings`, `file.tasks`, `file.links`, `file.backlinks` (a count). Default: all
+    /// properties.
     pub columns: Option<Vec<String>>,
-    /// How many, 1–200 (default 50).
+    /// Page size, 1–200 (default 50).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
@@ -42,11 +43,11 @@ pub struct QueryNotes {
 pub struct Rows {
     /// The rows.
     pub items: Vec<Row>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// Only while the index is being built: notes may be missing.
+    /// Present while the index is being built: notes may be missing.
     pub index: Option<Building>,
 }
 
@@ -55,7 +56,7 @@ pub struct Rows {
 pub struct Row {
     /// The note.
     pub path: String,
-    /// By column; what the note has not is `null`.
+    /// Values by column; `null` if the note has none.
     pub values: Map<String, Value>,
 }
 
@@ -64,15 +65,15 @@ impl Action for QueryNotes {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Rows> {
-        let span = Span::within(self.limit, 50, MOST, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 50, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let columns = self.columns.unwrap_or_default();
         let mut fields = vec![Field::Properties];
         for column in &columns {
             fields.extend(Column::named(column)?.field());
         }
-        if columns.len() > MOST_COLUMNS {
+        if columns.len() > MAX_COLUMNS {
             return Err(Error::validation(format!(
-                "`columns` has {}, and {MOST_COLUMNS} are the most",
+                "`columns` has {}; the limit is {MAX_COLUMNS}",
                 columns.len()
             )));
         }
@@ -80,7 +81,7 @@ impl Action for QueryNotes {
         fields.dedup();
         let found = vault.find(&Query {
             condition: Some(filter::condition(vault, &self.filter, &vault.now())?),
-            sort: order::parse(self.sort.as_deref())?,
+            sort: sort_order::parse(self.sort.as_deref())?,
             offset: span.offset(),
             limit: span.count(),
             fields,
@@ -97,7 +98,7 @@ impl Action for QueryNotes {
 
     fn text(output: &Rows) -> String {
         let mut text = match output.total {
-            0 => "no note fulfils the filter".to_owned(),
+            0 => "no notes match the filter".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
         for row in &output.items {
@@ -114,7 +115,7 @@ impl Action for QueryNotes {
     }
 }
 
-/// What stands in a column.
+/// A column of the table.
 enum Column<'c> {
     Path,
     Name,
@@ -143,7 +144,7 @@ impl<'c> Column<'c> {
             name => match name.strip_prefix("file.") {
                 Some(_) => {
                     return Err(Error::validation(format!(
-                        "`columns` has `{name}`, which is nothing of a file: there are `file.name`, `file.path`, `file.folder`, `file.modified`, `file.size`, `file.etag`, `file.tags`, `file.aliases`, `file.headings`, `file.tasks`, `file.links`, `file.backlinks`"
+                        "`columns` has the unknown column `{name}`: the file columns are `file.name`, `file.path`, `file.folder`, `file.modified`, `file.size`, `file.etag`, `file.tags`, `file.aliases`, `file.headings`, `file.tasks`, `file.links`, `file.backlinks`"
                     )));
                 }
                 None => Column::Property(name.strip_prefix("note.").unwrap_or(name)),
@@ -199,17 +200,17 @@ fn of_field(note: &FoundNote, field: Field) -> Value {
             }
             json!(names)
         }
-        // Where they lead; those that lead nowhere as they are written.
+        // Resolved targets; broken links as they are written.
         Field::Links => {
             let links = note.links.iter().flatten().filter(|link| !link.external);
             let targets = links.map(|link| link.path.as_ref().unwrap_or(&link.target));
-            let mut told: Vec<&String> = Vec::new();
+            let mut unique: Vec<&String> = Vec::new();
             for target in targets.filter(|target| **target != note.path) {
-                if !told.contains(&target) {
-                    told.push(target);
+                if !unique.contains(&target) {
+                    unique.push(target);
                 }
             }
-            json!(told)
+            json!(unique)
         }
         Field::Properties | Field::Blocks | Field::Degree => Value::Null,
     }
@@ -232,12 +233,12 @@ fn row(mut note: FoundNote, columns: &[String]) -> Result<Row> {
     })
 }
 
-/// The value of a key, whatever its case; `a.b` is the key itself or `b` within `a`.
+/// The value of a key, case-insensitive; `a.b` is the key itself or `b` within `a`.
 fn inner<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
     let named = |name: &str| {
-        let wanted = fold_name(name);
+        let name = fold_name(name);
         let mut all = properties.iter();
-        all.find(|(key, _)| fold_name(key) == wanted)
+        all.find(|(key, _)| fold_name(key) == name)
             .map(|(_, value)| value)
     };
     named(key).or_else(|| {

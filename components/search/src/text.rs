@@ -1,4 +1,4 @@
-//! Notes by the words in them, the best first.
+//! Full-text search, best matches first.
 
 use notehost_sdk::dates;
 use notehost_sdk::index::{Field, Found, FoundNote, Query};
@@ -6,85 +6,85 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text;
 
-use crate::MOST;
-use crate::narrowing::{self, Type};
-use crate::{order, query};
+use crate::MAX_PAGE_SIZE;
+use crate::restrictions::{self, Type};
+use crate::{query, sort_order};
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::pages::{Span, more};
 
-/// How many places of a note are told in a detailed reply.
-const SNIPPETS: u32 = 5;
-/// How much of a line is told, in characters.
-const WIDTH: usize = 160;
+/// How many snippets of a note a detailed reply has.
+const DETAILED_SNIPPETS: u32 = 5;
+/// The maximum length of a snippet, in characters.
+const MAX_SNIPPET_CHARS: usize = 160;
 
-/// Find notes by words. `a b` both, `"a b"` one after the other, `a*` a beginning, `-a` not, `a OR b`, parentheses.
-/// Fields: `title:`, `heading:`, `content:`, `path:`, `tag:` or `#tag`, `has:tasks`; any other name is a property:
-/// `status:open`, `due:>2024-01-01`, `due:<+7d`, `[status]` (is set), `[status:null]` (is not). Any script; case and
-/// accents do not matter.
+/// Find notes by words (full-text search). `a b` both words, `"a b"` phrase, `a*` prefix, `-a` excludes, `a OR b`,
+/// parentheses. Fields: `title:`, `heading:`, `content:`, `path:`, `tag:` or `#tag`, `has:tasks`; any other name is a
+/// property: `status:open`, `due:>2024-01-01`, `due:<+7d`, `[status]` (set), `[status:null]` (not set). Any script;
+/// ignores case and accents.
 ///
 /// Example: `{"query": "radishes"}`
 /// Example (words, tag and folder): `{"query": "bloom OR kettle tag:coffee", "path": "Coffee"}`
 #[args]
 pub struct Text {
-    /// The words.
+    /// The search query.
     pub query: String,
     /// Folder, note or glob.
     pub path: Option<String>,
-    /// Tags that the note has, all of them; `vc` is also had by `vc/project`.
+    /// Tags the notes must have, all of them; `vc` also matches `vc/project`.
     pub tags: Option<Vec<String>>,
-    /// Properties that it has: a value, a list of choices, `null`, or operators as in `query`.
+    /// Properties to match: a value, a list of alternatives, `null`, or operators as in `query`.
     pub properties: Option<Map<String, Value>>,
-    /// What must be in it, all of these.
+    /// What the notes must contain, all of these.
     pub types: Option<Vec<Type>>,
-    /// `relevance`, `modified`, `size`, `path`, `name` or a property; `-` before it turns it round.
+    /// `relevance`, `modified`, `size`, `path`, `name` or a property; a leading `-` reverses the order.
     pub sort: Option<String>,
-    /// How many, 1–200 (default 20).
+    /// Page size, 1–200 (default 20).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
     /// Default `concise`.
     pub format: Option<Format>,
 }
 
-/// How much to tell.
+/// The level of detail.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Format {
-    /// one place of each.
+    /// one snippet per note.
     Concise,
-    /// more places, with time, tags and properties.
+    /// more snippets, with time, tags and properties.
     Detailed,
 }
 
-/// Notes that were found.
+/// Search results.
 #[reply]
 pub struct Hits {
-    /// The notes.
+    /// The matching notes.
     pub items: Vec<Hit>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of results on all pages.
     pub total: u64,
-    /// Words that no note has as a whole, so they were looked for within words.
+    /// Query words that no note contains as a whole word: they were matched within words.
     pub widened: Option<Vec<String>>,
-    /// Only while the index is being built: notes may be missing.
+    /// Present while the index is being built: notes may be missing.
     pub index: Option<Building>,
 }
 
-/// A note that was found.
+/// A matching note.
 #[reply]
 pub struct Hit {
     /// The note.
     pub path: String,
-    /// The line of the best place.
+    /// The line number of the best match.
     pub line: Option<u32>,
-    /// That line.
+    /// The text of that line.
     pub snippet: Option<String>,
-    /// How well it fits.
+    /// The relevance score.
     pub score: Option<f64>,
-    /// Other places.
+    /// Other matching lines.
     pub snippets: Option<Vec<Place>>,
-    /// When it was last changed.
+    /// The time of the last change.
     pub modified: Option<String>,
     /// Its tags.
     pub tags: Option<Vec<String>>,
@@ -95,9 +95,9 @@ pub struct Hit {
 /// A line of a note.
 #[reply]
 pub struct Place {
-    /// The line.
+    /// The line number.
     pub line: u32,
-    /// Its text.
+    /// The text of the line.
     pub snippet: String,
 }
 
@@ -106,24 +106,27 @@ impl Action for Text {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Hits> {
-        let span = Span::within(self.limit, 20, MOST, self.cursor.as_deref())?;
+        let span = Span::within(self.limit, 20, MAX_PAGE_SIZE, self.cursor.as_deref())?;
         let now = &vault.now();
         let mut conditions = vec![query::parse(&self.query, now)?];
-        conditions.extend(narrowing::within(vault, self.path.as_deref())?);
-        conditions.extend(narrowing::tagged(self.tags.as_deref())?);
-        conditions.extend(narrowing::with_properties(self.properties.as_ref(), now)?);
-        conditions.extend(narrowing::of_types(self.types.as_deref()));
+        conditions.extend(restrictions::path_condition(vault, self.path.as_deref())?);
+        conditions.extend(restrictions::tag_conditions(self.tags.as_deref())?);
+        conditions.extend(restrictions::property_conditions(
+            self.properties.as_ref(),
+            now,
+        )?);
+        conditions.extend(restrictions::type_conditions(self.types.as_deref()));
         let is_detailed = self.format == Some(Format::Detailed);
         let found = vault.find(&Query {
-            condition: Some(narrowing::all(conditions)),
-            sort: order::parse(self.sort.as_deref())?,
+            condition: Some(restrictions::all_of(conditions)),
+            sort: sort_order::parse(self.sort.as_deref())?,
             offset: span.offset(),
             limit: span.count(),
             fields: match is_detailed {
                 true => vec![Field::Modified, Field::Tags, Field::Properties],
                 false => Vec::new(),
             },
-            snippets: if is_detailed { SNIPPETS } else { 1 },
+            snippets: if is_detailed { DETAILED_SNIPPETS } else { 1 },
         })?;
         Ok(hits(vault, found, &span))
     }
@@ -133,7 +136,7 @@ impl Action for Text {
     }
 }
 
-/// A page of hits, as a reply.
+/// Builds the reply for a page of hits.
 pub(crate) fn hits(vault: &Vault, found: Found, span: &Span) -> Hits {
     Hits {
         next_cursor: span.next(span.limit, found.total),
@@ -148,10 +151,10 @@ pub(crate) fn hits(vault: &Vault, found: Found, span: &Span) -> Hits {
     }
 }
 
-/// Hits as a text.
+/// Formats hits as text.
 pub(crate) fn readable_hits(output: &Hits) -> String {
     let mut text = match output.total {
-        0 => "nothing was found".to_owned(),
+        0 => "no results".to_owned(),
         total => format!("{} of {total}:", output.items.len()),
     };
     for hit in &output.items {
@@ -167,7 +170,7 @@ pub(crate) fn readable_hits(output: &Hits) -> String {
     if let Some(words) = &output.widened {
         let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         text.push_str(&format!(
-            "\nno note has {} as a whole word: looked for within words",
+            "\nno note has {} as a whole word: matched within words",
             words.join(", ")
         ));
     }
@@ -179,8 +182,8 @@ fn hit(vault: &Vault, note: FoundNote) -> Hit {
         line: snippet.line,
         snippet: snippet.text,
     });
-    // What fits by its name or a property has no place; what the note begins with tells what it is.
-    let first = places.next().or_else(|| beginning(vault, &note.path));
+    // A note that matches by name or property has no snippet: show its first line instead.
+    let first = places.next().or_else(|| first_line(vault, &note.path));
     let (line, snippet) = first.map(|place| (place.line, place.snippet)).unzip();
     let others: Vec<Place> = places.collect();
     Hit {
@@ -203,13 +206,13 @@ fn hit(vault: &Vault, note: FoundNote) -> Hit {
     }
 }
 
-/// A score with as many digits as say something.
+/// Rounds a score to three decimals.
 pub(crate) fn rounded(score: f64) -> f64 {
     (score * 1000.0).round() / 1000.0
 }
 
-/// The first line of a note's body that says something.
-pub(crate) fn beginning(vault: &Vault, path: &str) -> Option<Place> {
+/// The first non-empty line of a note's body.
+pub(crate) fn first_line(vault: &Vault, path: &str) -> Option<Place> {
     let note = vault.read_text(path).ok()?.text;
     let start = text::body::start(&note);
     let first = u32::try_from(text::line_of(&note, start)).ok()?;
@@ -217,15 +220,15 @@ pub(crate) fn beginning(vault: &Vault, path: &str) -> Option<Place> {
         if !content.trim().is_empty() {
             return Some(Place {
                 line,
-                snippet: cut(content.trim(), WIDTH),
+                snippet: truncated(content.trim(), MAX_SNIPPET_CHARS),
             });
         }
     }
     None
 }
 
-/// The first so many characters of a text.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+/// Truncates a text to `width` characters.
+pub(crate) fn truncated(text: &str, width: usize) -> String {
     match text.char_indices().nth(width) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),

@@ -1,10 +1,10 @@
-//! Who calls, and what time it is where the owner lives.
+//! The identity of the caller, and the owner's local time.
 
 use notehost_sdk::dates::Moment;
 use notehost_sdk::pages::counted;
 use notehost_sdk::{Kind, prelude::*};
 
-/// Who you are here: your name, scopes, what you may do in each notebook, how many calls you have left.
+/// Who you are here: your name, scopes, permissions in each notebook, rate limits, how many calls you have left.
 ///
 /// Example: `{}`
 #[args]
@@ -13,21 +13,21 @@ pub struct Whoami {}
 /// A caller.
 #[reply]
 pub struct Identity {
-    /// The name that the records have.
+    /// The caller name in the logs.
     pub name: String,
-    /// What you may do at all.
+    /// Your scopes.
     pub scopes: Vec<String>,
-    /// The only vault you may use, if the server has more.
+    /// The only vault you may use, if the server has several.
     pub bound_to: Option<String>,
-    /// What you may do in each notebook: `r`, `rw` or `rwd`.
+    /// Your permission in each notebook: `r`, `rw` or `rwd`.
     pub tiers: Vec<NotebookTier>,
-    /// How many of your calls succeeded so far in this vault.
+    /// Number of your successful calls in this vault so far.
     pub calls: u64,
-    /// How many calls you can make now; empty where you are not limited.
+    /// Your rate limits; empty if there are none.
     pub limits: Vec<Limit>,
 }
 
-/// What a caller may do in a notebook.
+/// A caller's permission in a notebook.
 #[reply]
 pub struct NotebookTier {
     /// Its folder; `.` is the vault's root.
@@ -36,14 +36,14 @@ pub struct NotebookTier {
     pub tier: String,
 }
 
-/// How many calls are left.
+/// A rate limit.
 #[reply]
 pub struct Limit {
-    /// Of which effect.
+    /// The effect of the calls.
     pub effect: String,
-    /// How many at once, now.
+    /// Calls left now.
     pub left: u32,
-    /// How many a minute.
+    /// Calls per minute.
     pub per_minute: u32,
 }
 
@@ -57,7 +57,7 @@ impl Action for Whoami {
         let folders = folders
             .filter(|entry| entry.kind == Kind::Folder)
             .map(|entry| (entry.path.clone(), vault.access(&entry.path)));
-        // Notes in the root are a notebook of their own; what may be done there is asked with the name of one.
+        // Notes in the root are a notebook of their own; query its access with the path of a note.
         let root = [(".".to_owned(), vault.access("note.md"))];
         let tiers = root.into_iter().chain(folders);
         let limits = caller.limits.into_iter().map(|limit| Limit {
@@ -73,7 +73,7 @@ impl Action for Whoami {
                 .filter(|(_, tier)| *tier > Tier::None)
                 .map(|(path, tier)| NotebookTier {
                     path,
-                    tier: tier.word().to_owned(),
+                    tier: tier.as_str().to_owned(),
                 })
                 .collect(),
             calls: caller.calls,
@@ -98,11 +98,11 @@ impl Action for Whoami {
             })
             .collect();
         let limits = match limits.as_slice() {
-            [] => "not limited".to_owned(),
-            limits => format!("left a minute: {}", limits.join(", ")),
+            [] => "no rate limit".to_owned(),
+            limits => format!("left per minute: {}", limits.join(", ")),
         };
         format!(
-            "{}, may {}\nnotebooks: {}\n{} so far; {limits}",
+            "{}, scopes: {}\nnotebooks: {}\n{} so far; {limits}",
             output.name,
             output.scopes.join(", "),
             tiers.join(", "),
@@ -111,18 +111,18 @@ impl Action for Whoami {
     }
 }
 
-/// What time and which day it is where the owner of the notes lives.
+/// Current time: date and day of the week where the owner of the notes lives.
 ///
 /// Example: `{"format": "dddd, D MMMM YYYY"}`
 #[args]
 pub struct Time {
-    /// Also in this Moment.js format, such as `dddd, D MMMM YYYY`.
+    /// An additional Moment.js format, such as `dddd, D MMMM YYYY`.
     pub format: Option<String>,
 }
 
-/// A moment.
+/// A point in time.
 #[reply]
-pub struct TimeTold {
+pub struct CurrentTime {
     /// Local time with its offset.
     pub local: String,
     /// The same in UTC.
@@ -133,21 +133,21 @@ pub struct TimeTold {
     pub weekday: String,
     /// The ISO week, such as `2026-W47`.
     pub week: String,
-    /// The time zone, where it is known.
+    /// The time zone, if known.
     pub zone: Option<String>,
-    /// How far local time is ahead of UTC.
+    /// The UTC offset of local time.
     pub offset_minutes: i32,
-    /// Since 1970.
+    /// Unix time.
     pub milliseconds: u64,
-    /// In the format that was asked for.
+    /// The time in the requested `format`.
     pub formatted: Option<String>,
 }
 
 impl Action for Time {
-    type Output = TimeTold;
+    type Output = CurrentTime;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<TimeTold> {
+    fn run(self, vault: &Vault) -> Result<CurrentTime> {
         let now = vault.now();
         let local = Moment::local(&now);
         if self
@@ -155,9 +155,9 @@ impl Action for Time {
             .as_ref()
             .is_some_and(|format| format.len() > 200)
         {
-            return Err(Error::validation("`format` has at most 200 bytes"));
+            return Err(Error::validation("`format` must not exceed 200 bytes"));
         }
-        Ok(TimeTold {
+        Ok(CurrentTime {
             local: local.iso(),
             utc: Moment::at(now.milliseconds).iso(),
             date: local.format("YYYY-MM-DD"),
@@ -170,7 +170,7 @@ impl Action for Time {
         })
     }
 
-    fn text(output: &TimeTold) -> String {
+    fn text(output: &CurrentTime) -> String {
         let zone = output.zone.as_deref().unwrap_or("local time");
         let shown = output.formatted.as_ref().unwrap_or(&output.local);
         format!("{shown}, {}, {} ({zone})", output.weekday, output.week)

@@ -1,69 +1,69 @@
-//! What was changed of late through this server, by whom.
+//! Recent changes made through this server, and who made them.
 
-use notehost_sdk::dates::{FORMS, iso, stretch};
+use notehost_sdk::dates::{TIME_FORMATS, iso, parse_time_range};
 use notehost_sdk::pages::{checked_limit, counted, more};
 use notehost_sdk::prelude::*;
 
-/// How many changes are asked for at once.
-const AT_ONCE: u32 = 100;
+/// How many changes to fetch at once.
+const BATCH_SIZE: u32 = 100;
 
-/// What was changed of late, the latest first: which notes, by whom, with which action. Each can be undone.
+/// List recent changes, the latest first: which notes were changed, by whom, with which action. Each can be undone.
 ///
 /// Example: `{"since": "today"}`
 #[args]
 pub struct Changes {
-    /// Only later ones: a date, a moment, `today`, `-7d`, or the id of a change.
+    /// Only later changes: a date, a time, `today`, `-7d`, or the id of a change.
     pub since: Option<String>,
-    /// How many, 1–200 (default 20).
+    /// Page size, 1–200 (default 20).
     pub limit: Option<usize>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     pub cursor: Option<String>,
 }
 
-/// Changes.
+/// A page of changes.
 #[reply]
 pub struct ChangeList {
-    /// The latest first.
-    pub items: Vec<ChangeTold>,
-    /// For the next page.
+    /// The changes, the latest first.
+    pub items: Vec<ChangeItem>,
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
 /// One change.
 #[reply]
-pub struct ChangeTold {
-    /// Its id: `document.undo` takes it back.
+pub struct ChangeItem {
+    /// Its id, for `document.undo`.
     pub change: String,
-    /// When.
+    /// The time.
     pub time: String,
-    /// Who called.
+    /// The caller.
     pub caller: String,
-    /// Which action of which domain.
+    /// The domain and action.
     pub action: String,
-    /// The change that this one took back.
+    /// The change that this one undoes.
     pub undoes: Option<String>,
-    /// Whether a later change took this one back.
+    /// Whether a later change undid this one.
     pub undone: bool,
-    /// What happened to which files.
-    pub files: Vec<FileTold>,
+    /// The changed files.
+    pub files: Vec<ChangedFile>,
 }
 
-/// What happened to a file.
+/// A changed file.
 #[reply]
-pub struct FileTold {
+pub struct ChangedFile {
     /// The file.
     pub path: String,
     /// `create`, `modify`, `rename` or `delete`.
     pub kind: String,
-    /// Where it was before.
+    /// Its previous path.
     pub from: Option<String>,
 }
 
 /// Where the list ends.
-enum End {
+enum ListEnd {
     Never,
     Before(u64),
-    At(String),
+    AtChange(String),
 }
 
 impl Action for Changes {
@@ -73,17 +73,17 @@ impl Action for Changes {
     fn run(self, vault: &Vault) -> Result<ChangeList> {
         let limit = checked_limit(self.limit, 20, 200)?;
         let end = end(vault, self.since.as_deref())?;
-        let mut items: Vec<ChangeTold> = Vec::new();
+        let mut items: Vec<ChangeItem> = Vec::new();
         let mut after = self.cursor;
         loop {
-            let page = vault.history(None, after.as_deref(), AT_ONCE)?;
-            let is_last = (page.len() as u32) < AT_ONCE;
+            let page = vault.history(None, after.as_deref(), BATCH_SIZE)?;
+            let is_last = (page.len() as u32) < BATCH_SIZE;
             after = page.last().map(|change| change.id.clone());
             for change in page {
                 let is_over = match &end {
-                    End::Never => false,
-                    End::Before(time) => change.time < *time,
-                    End::At(id) => change.id == *id,
+                    ListEnd::Never => false,
+                    ListEnd::Before(time) => change.time < *time,
+                    ListEnd::AtChange(id) => change.id == *id,
                 };
                 if is_over {
                     return Ok(ChangeList {
@@ -97,7 +97,7 @@ impl Action for Changes {
                         items,
                     });
                 }
-                items.push(told(change));
+                items.push(change_item(change));
             }
             if is_last {
                 return Ok(ChangeList {
@@ -110,7 +110,7 @@ impl Action for Changes {
 
     fn text(output: &ChangeList) -> String {
         if output.items.is_empty() {
-            return "nothing was changed".to_owned();
+            return "no changes".to_owned();
         }
         let lines: Vec<String> = output
             .items
@@ -141,37 +141,37 @@ impl Action for Changes {
     }
 }
 
-fn end(vault: &Vault, since: Option<&str>) -> Result<End> {
+fn end(vault: &Vault, since: Option<&str>) -> Result<ListEnd> {
     let Some(since) = since.map(str::trim) else {
-        return Ok(End::Never);
+        return Ok(ListEnd::Never);
     };
-    if let Some(time) = stretch(since, &vault.now()) {
-        return Ok(End::Before(time.from));
+    if let Some(time) = parse_time_range(since, &vault.now()) {
+        return Ok(ListEnd::Before(time.from));
     }
-    // An id that nobody knows would list everything.
+    // An unknown id would list everything.
     let mut after = None;
     loop {
-        let page = vault.history(None, after.as_deref(), AT_ONCE)?;
+        let page = vault.history(None, after.as_deref(), BATCH_SIZE)?;
         if page.iter().any(|change| change.id == since) {
-            return Ok(End::At(since.to_owned()));
+            return Ok(ListEnd::AtChange(since.to_owned()));
         }
         after = page.last().map(|change| change.id.clone());
-        if (page.len() as u32) < AT_ONCE {
+        if (page.len() as u32) < BATCH_SIZE {
             break;
         }
     }
     Err(Error::validation(format!(
-        "`since` is `{since}`, and should be {FORMS}, or the id of a change"
+        "`since` is `{since}`, expected {TIME_FORMATS}, or the id of a change"
     )))
 }
 
-fn told(change: notehost_sdk::Change) -> ChangeTold {
-    let files = change.files.into_iter().map(|file| FileTold {
+fn change_item(change: notehost_sdk::Change) -> ChangeItem {
+    let files = change.files.into_iter().map(|file| ChangedFile {
         path: file.path,
-        kind: file.kind.word().to_owned(),
+        kind: file.kind.as_str().to_owned(),
         from: file.from,
     });
-    ChangeTold {
+    ChangeItem {
         change: change.id,
         time: iso(change.time),
         caller: change.caller,

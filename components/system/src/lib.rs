@@ -1,4 +1,4 @@
-//! The system domain: this server, its caller, and what a model should know of these notes before it works in them.
+//! The system domain: this server, its caller, and guidance for models on how to work in this vault.
 
 pub mod caller;
 pub mod changes;
@@ -11,8 +11,9 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// This server and you: `guide` (call it when you begin: what these notes are about and how they are kept), `whoami`
-    /// (what you may do), `time`, `changes` (what was changed of late), `info`, `health`, `notify` (tell the people who watch).
+    /// This server and you: `guide` (call it first: what these notes are about and how they are kept), `whoami` (your
+    /// permissions and limits), `time`, `changes` (recent changes), `info`, `health`, `notify` (show a message to
+    /// people).
     "system" {
         "guide" => guide::Guide,
         "whoami" => caller::Whoami,

@@ -1,69 +1,69 @@
-//! What this server is, how it does, and what it may show to people.
+//! Information about this server, its health, and messages to its console.
 
 use notehost_sdk::dates::iso;
 use notehost_sdk::index::{Progress, Query};
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 
-/// What this server is: version, vaults, tool surface, domains, state of the index.
+/// Information about this server: version, vaults, tool surface, domains, state of the index.
 ///
 /// Example: `{}`
 #[args]
 pub struct Info {}
 
-/// A server.
+/// Information about the server.
 #[reply]
 pub struct ServerInfo {
     /// The version of Notehost.
     pub version: String,
     /// The vault of this call.
     pub vault: String,
-    /// The vaults that you may use.
+    /// The vaults you may use.
     pub vaults: Vec<String>,
     /// How actions are offered as tools.
     pub surface: String,
-    /// Whether nobody may write at the moment.
+    /// Whether the server is read-only at the moment.
     pub read_only: bool,
-    /// When it began to serve.
+    /// The start time.
     pub started: String,
-    /// `open`, or `existing` where notes may only get tags that are in use.
+    /// `open`, or `existing` if only tags already in use may be added.
     pub tag_policy: String,
-    /// How far the index is.
-    pub index: IndexTold,
-    /// What you may call.
-    pub domains: Vec<DomainTold>,
+    /// The state of the index.
+    pub index: IndexStatus,
+    /// The domains you may call.
+    pub domains: Vec<DomainInfo>,
 }
 
-/// How far the index is.
+/// The state of the index.
 #[reply]
-pub struct IndexTold {
+pub struct IndexStatus {
     /// `building` or `ready`.
     pub state: String,
-    /// How many notes are in it.
+    /// Number of indexed notes.
     pub done: u64,
-    /// How many notes there are.
+    /// Total number of notes.
     pub total: u64,
 }
 
 /// A tool domain.
 #[reply]
-pub struct DomainTold {
+pub struct DomainInfo {
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// How many of its actions you may call.
+    /// Number of its actions you may call.
     pub actions: u32,
 }
 
-fn index(vault: &Vault) -> IndexTold {
-    // Where nobody serves, an index is only begun when something is asked of it. What it answers does not matter here.
+fn index(vault: &Vault) -> IndexStatus {
+    // Outside a running server, the first query starts the index. The result does not matter here.
     let _ = vault.find(&Query {
         limit: 1,
         ..Query::default()
     });
     let state = vault.index_state();
-    IndexTold {
+    IndexStatus {
         state: match state.state {
             Progress::Building => "building".to_owned(),
             Progress::Ready => "ready".to_owned(),
@@ -79,7 +79,7 @@ impl Action for Info {
 
     fn run(self, vault: &Vault) -> Result<ServerInfo> {
         let about = vault.about()?;
-        let domains = about.domains.into_iter().map(|domain| DomainTold {
+        let domains = about.domains.into_iter().map(|domain| DomainInfo {
             name: domain.name,
             version: domain.version,
             actions: domain.actions,
@@ -118,76 +118,76 @@ impl Action for Info {
     }
 }
 
-/// Whether everything works: the vault can be read, the index is complete, writing is possible.
+/// Check whether everything works: the vault is readable, the index is complete, writing is possible.
 ///
 /// Example: `{}`
 #[args]
 pub struct Health {}
 
-/// How the server does.
+/// The health of the server.
 #[reply]
-pub struct Wellbeing {
-    /// `ok`, or `degraded` if one of the checks is not fine.
+pub struct HealthReport {
+    /// `ok`, or `degraded` if a check failed.
     pub status: String,
-    /// What was looked at.
+    /// The checks.
     pub checks: Vec<Check>,
 }
 
-/// One thing that was looked at.
+/// The result of a check.
 #[reply]
 pub struct Check {
-    /// What.
+    /// The name of the check.
     pub name: String,
-    /// Whether it is fine.
+    /// Whether it passed.
     pub ok: bool,
-    /// How it is.
+    /// Details.
     pub message: String,
 }
 
 impl Action for Health {
-    type Output = Wellbeing;
+    type Output = HealthReport;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Wellbeing> {
+    fn run(self, vault: &Vault) -> Result<HealthReport> {
         let check = |name: &str, ok: bool, message: String| Check {
             name: name.to_owned(),
             ok,
             message,
         };
         let listed = match vault.list("", false, None, 1) {
-            Ok(_) => check("vault", true, "it can be read".to_owned()),
+            Ok(_) => check("vault", true, "readable".to_owned()),
             Err(error) => check("vault", false, error.message().to_owned()),
         };
         let index = index(vault);
         let is_ready = index.state == "ready";
-        let words = match is_ready {
+        let message = match is_ready {
             true => format!("complete, {}", counted(index.total, "note")),
             false => format!("being built, {} of {} notes", index.done, index.total),
         };
         let about = vault.about()?;
         let writing = match about.read_only {
-            true => "switched off by an admin: calls that write are refused",
-            false => "possible where your permissions allow it",
+            true => "disabled by an admin: write calls are refused",
+            false => "allowed within your permissions",
         };
         let domains = counted(about.domains.len() as u64, "domain");
         let checks = vec![
             listed,
-            check("index", is_ready, words),
+            check("index", is_ready, message),
             check("writing", !about.read_only, writing.to_owned()),
             check(
                 "components",
                 !about.domains.is_empty(),
-                format!("{domains} can be called"),
+                format!("{domains} available"),
             ),
         ];
-        let is_fine = checks.iter().all(|check| check.ok);
-        Ok(Wellbeing {
-            status: if is_fine { "ok" } else { "degraded" }.to_owned(),
+        let is_healthy = checks.iter().all(|check| check.ok);
+        Ok(HealthReport {
+            status: if is_healthy { "ok" } else { "degraded" }.to_owned(),
             checks,
         })
     }
 
-    fn text(output: &Wellbeing) -> String {
+    fn text(output: &HealthReport) -> String {
         let checks: Vec<String> = output
             .checks
             .iter()
@@ -200,57 +200,57 @@ impl Action for Health {
     }
 }
 
-/// How much a message matters.
+/// The severity of a message.
 #[args]
 #[derive(Copy)]
 pub enum NoticeLevel {
-    /// good to know.
+    /// for information.
     Info,
-    /// should be looked at.
+    /// needs attention.
     Warn,
-    /// something went wrong.
+    /// something failed.
     Error,
 }
 
-/// Show a message to the people who watch the server's console; it changes no note.
+/// Show a message to the people who watch the server's console; it changes no notes.
 ///
 /// Example: `{"message": "The garden notes are tidied."}`
 #[args]
 pub struct Notify {
-    /// What to say, at most 1000 characters.
+    /// The message, at most 1000 characters.
     pub message: String,
-    /// How much it matters (default `info`).
+    /// The severity (default `info`).
     pub level: Option<NoticeLevel>,
 }
 
-/// A message was shown.
+/// The shown message.
 #[reply]
-pub struct Shown {
-    /// What it says.
+pub struct NotifyResult {
+    /// The message.
     pub message: String,
-    /// How much it matters.
+    /// The severity.
     pub level: String,
 }
 
 impl Action for Notify {
-    type Output = Shown;
+    type Output = NotifyResult;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Shown> {
+    fn run(self, vault: &Vault) -> Result<NotifyResult> {
         use notehost_sdk::Level;
-        let (level, word) = match self.level {
+        let (level, name) = match self.level {
             None | Some(NoticeLevel::Info) => (Level::Info, "info"),
             Some(NoticeLevel::Warn) => (Level::Warn, "warn"),
             Some(NoticeLevel::Error) => (Level::Error, "error"),
         };
         vault.notify(level, &self.message)?;
-        Ok(Shown {
+        Ok(NotifyResult {
             message: self.message,
-            level: word.to_owned(),
+            level: name.to_owned(),
         })
     }
 
-    fn text(output: &Shown) -> String {
+    fn text(output: &NotifyResult) -> String {
         format!("shown as {}: {}", output.level, output.message)
     }
 }

@@ -1,11 +1,11 @@
-//! What the guide says of a vault.
+//! Tests of the system actions.
 
 use notehost_sdk::prelude::*;
 
 use crate::guide::{Guide, Topic};
 
 #[test]
-fn the_guide_tells_what_the_owner_wrote_for_assistants() {
+fn the_vault_guide_lists_notes_for_assistants() {
     let vault = Vault::in_memory()
         .with(
             "Work/Style.md",
@@ -43,7 +43,7 @@ fn the_guide_tells_what_the_owner_wrote_for_assistants() {
 }
 
 #[test]
-fn every_other_topic_needs_no_vault() {
+fn the_other_topics_are_constant_texts() {
     for topic in [Topic::Searching, Topic::Editing, Topic::Linking] {
         let guidance = Guide { topic: Some(topic) }
             .run(&Vault::in_memory())
@@ -55,7 +55,7 @@ fn every_other_topic_needs_no_vault() {
 notehost_sdk::calls!(crate::Domain);
 
 #[test]
-fn a_caller_is_told_what_it_may_do_and_nothing_of_what_is_hidden() {
+fn whoami_and_info_omit_hidden_notebooks() {
     let vault = Vault::in_memory()
         .with("Work/Plan.md", "")
         .with("Diary/Secret.md", "")
@@ -76,7 +76,7 @@ fn a_caller_is_told_what_it_may_do_and_nothing_of_what_is_hidden() {
 }
 
 #[test]
-fn the_time_is_that_of_the_owner() {
+fn time_uses_the_owners_time_zone() {
     let vault = Vault::in_memory().at(1_767_225_599_000).in_zone(60);
     let time = ok(&vault, "time", json!({ "format": "D.M. [at] H:mm" }));
     assert_eq!(time["local"], "2026-01-01T00:59:59+01:00");
@@ -90,7 +90,7 @@ fn the_time_is_that_of_the_owner() {
 }
 
 #[test]
-fn changes_are_told_from_the_latest() {
+fn changes_are_listed_from_the_latest() {
     let vault = Vault::in_memory();
     for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
         vault.set_time(1_767_225_600_000 + number as u64 * 86_400_000);
@@ -116,7 +116,7 @@ fn changes_are_told_from_the_latest() {
 }
 
 #[test]
-fn people_are_told() {
+fn notify_and_health() {
     let vault = Vault::in_memory();
     let shown = ok(
         &vault,

@@ -1,15 +1,15 @@
-//! The tag domain: which tags there are, which notes have them, and changing them in one note or everywhere.
+//! The tag domain: list tags, find tagged notes, and edit tags in some notes or everywhere.
 //!
-//! What a tag is, `notehost_sdk::text::tags` knows. Tags of the prose are changed in `inline`, those of the properties in
-//! `listed`; whatever is no tag keeps every byte.
+//! `notehost_sdk::text::tags` defines the syntax of tags. `inline_tags` edits tags in the text, `property_tags` those
+//! in the properties; everything else keeps its bytes.
 
-pub mod adding;
-mod inline;
-mod listed;
-pub mod looking;
+pub mod add_take;
+mod inline_tags;
 mod names;
 mod notes;
-pub mod renaming;
+mod property_tags;
+pub mod rename_remove;
+pub mod tag_queries;
 
 #[cfg(test)]
 mod tests;
@@ -17,16 +17,16 @@ mod tests;
 use notehost_sdk::domain;
 
 domain! {
-    /// Tags: list them with counts, find the notes of one, add, take away, rename or remove them, in the text (`#tag`) and
-    /// in the properties (`tags`). A tag is written with or without `#`; case does not matter; `vc` includes what is below
-    /// it, such as `vc/project`.
+    /// Tags: list them with counts, find the notes of a tag, add, take away, rename or remove tags, in the text
+    /// (`#tag`) and in the properties (`tags`). Tags are written with or without `#` and are case-insensitive; `vc`
+    /// includes nested tags such as `vc/project`.
     "tag" {
-        "list" => looking::List,
-        "notes" => looking::Notes,
-        "of" => looking::Of,
-        "add" => adding::Add,
-        "take" => adding::Take,
-        "rename" => renaming::Rename,
-        "remove" => renaming::Remove,
+        "list" => tag_queries::List,
+        "notes" => tag_queries::Notes,
+        "of" => tag_queries::Of,
+        "add" => add_take::Add,
+        "take" => add_take::Take,
+        "rename" => rename_remove::Rename,
+        "remove" => rename_remove::Remove,
     }
 }

@@ -1,37 +1,40 @@
-//! Tags by name: what a caller may write, and when two are the same.
+//! Validation and comparison of tag names.
 
 use notehost_sdk::text::tags::is_name;
 use notehost_sdk::{Error, Result, fold_name};
 
-/// A tag that a caller wants to have: it must be one.
+/// Validates a tag to be created.
 pub(crate) fn new_tag(tag: &str) -> Result<String> {
     let name = bare(tag);
     if is_name(name) {
         return Ok(name.to_owned());
     }
     Err(Error::validation(format!(
-        "`{tag}` is no tag: letters, digits, `_` and `-` are allowed, `/` between parts, and not only digits; for example `{}`",
+        "invalid tag: `{tag}`: use letters, digits, `_` and `-`, with `/` between parts, and not only digits; for example `{}`",
         example(name)
     )))
 }
 
-/// A tag that a caller looks for: properties may have odd ones, such as a year.
+/// Validates a tag to search for: properties may contain unusual tags, such as a year.
 pub(crate) fn known_tag(tag: &str) -> Result<String> {
     let name = bare(tag);
-    let is_one = !name.is_empty()
+    let is_valid = !name.is_empty()
         && !name.contains([',', '#'])
         && !name.contains(char::is_whitespace)
         && name.split('/').all(|part| !part.is_empty());
-    if is_one {
+    if is_valid {
         return Ok(name.to_owned());
     }
     Err(Error::validation(format!(
-        "`{tag}` is no tag: write one without blanks, such as `project/alpha`"
+        "invalid tag: `{tag}`: write one tag without spaces, such as `project/alpha`"
     )))
 }
 
-/// Several tags, each once. `check` is [`new_tag`] or [`known_tag`].
-pub(crate) fn several(tags: &[String], check: fn(&str) -> Result<String>) -> Result<Vec<String>> {
+/// Validates a `tags` argument and removes duplicates. `check` is [`new_tag`] or [`known_tag`].
+pub(crate) fn parse_tags(
+    tags: &[String],
+    check: fn(&str) -> Result<String>,
+) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for tag in tags {
         let name = check(tag)?;
@@ -40,7 +43,7 @@ pub(crate) fn several(tags: &[String], check: fn(&str) -> Result<String>) -> Res
         }
     }
     if names.is_empty() {
-        return Err(Error::validation("`tags` is empty: name at least one tag"));
+        return Err(Error::validation("`tags` is empty: give at least one tag"));
     }
     Ok(names)
 }
@@ -50,7 +53,7 @@ fn bare(tag: &str) -> &str {
     tag.strip_prefix('#').unwrap_or(tag).trim_end_matches('/')
 }
 
-/// What a caller may have meant.
+/// A valid tag similar to an invalid one.
 fn example(name: &str) -> String {
     let letters = name.chars().map(|letter| {
         if is_name(&format!("x{letter}")) || letter == '/' {
@@ -73,19 +76,19 @@ fn example(name: &str) -> String {
     }
 }
 
-/// Whether two tags are one.
+/// Whether two tags are the same, case-insensitive.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     fold_name(one) == fold_name(other)
 }
 
-/// How many bytes at the beginning of a tag are another one: all if it is that tag, fewer if it is below it, nothing if
-/// it is neither.
-pub(crate) fn common(tag: &str, above: &str) -> Option<usize> {
+/// The length in bytes of the prefix of `tag` that equals `parent`: all of it for the same tag, less for a nested tag,
+/// `None` if it is neither.
+pub(crate) fn prefix_length(tag: &str, parent: &str) -> Option<usize> {
     let mut parts = tag.split('/');
     let mut length = 0;
-    for (number, wanted) in above.split('/').enumerate() {
+    for (number, expected) in parent.split('/').enumerate() {
         let part = parts.next()?;
-        if !is_same(part, wanted) {
+        if !is_same(part, expected) {
             return None;
         }
         length += part.len() + usize::from(number > 0);
@@ -93,20 +96,20 @@ pub(crate) fn common(tag: &str, above: &str) -> Option<usize> {
     Some(length)
 }
 
-/// Which tags are meant.
-pub(crate) struct Meant<'t> {
+/// Matches tags against a list.
+pub(crate) struct TagMatcher<'t> {
     pub(crate) tags: &'t [String],
-    /// Whether those below them are meant too.
+    /// Whether nested tags match too.
     pub(crate) nested: bool,
 }
 
-impl Meant<'_> {
-    pub(crate) fn has(&self, tag: &str) -> bool {
-        let is_meant = |meant: &String| match common(tag, meant) {
+impl TagMatcher<'_> {
+    pub(crate) fn matches(&self, tag: &str) -> bool {
+        let is_match = |listed: &String| match prefix_length(tag, listed) {
             Some(length) => self.nested || length == tag.len(),
             None => false,
         };
-        self.tags.iter().any(is_meant)
+        self.tags.iter().any(is_match)
     }
 }
 
@@ -115,11 +118,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_taken_as_people_write_it() {
+    fn common_spellings_of_tags_are_accepted() {
         assert_eq!(new_tag(" #Project/Ä_1-b/ ").unwrap(), "Project/Ä_1-b");
         assert_eq!(new_tag("🎉").unwrap(), "🎉");
         assert_eq!(known_tag("#2024").unwrap(), "2024");
-        for (wrong, example) in [
+        for (invalid, example) in [
             ("two words", "`two-words`"),
             ("2024", "`y2024`"),
             ("", "`project/alpha`"),
@@ -127,18 +130,18 @@ mod tests {
             ("a,b", "`a-b`"),
             ("#", "`project/alpha`"),
         ] {
-            let error = new_tag(wrong).unwrap_err();
+            let error = new_tag(invalid).unwrap_err();
             assert!(error.message().ends_with(example), "{error}");
-            assert_eq!(known_tag(wrong).is_ok(), wrong == "2024");
+            assert_eq!(known_tag(invalid).is_ok(), invalid == "2024");
         }
     }
 
     #[test]
-    fn tags_are_compared_part_by_part() {
-        assert_eq!(common("vc/Project", "VC"), Some(2));
-        assert_eq!(common("STRASSE/x", "straße"), Some(7));
-        assert_eq!(common("vc", "vc/project"), None);
-        assert_eq!(common("vcs", "vc"), None);
-        assert_eq!(common("a/b", "A/B"), Some(3));
+    fn tags_are_compared_by_their_parts() {
+        assert_eq!(prefix_length("vc/Project", "VC"), Some(2));
+        assert_eq!(prefix_length("STRASSE/x", "straße"), Some(7));
+        assert_eq!(prefix_length("vc", "vc/project"), None);
+        assert_eq!(prefix_length("vcs", "vc"), None);
+        assert_eq!(prefix_length("a/b", "A/B"), Some(3));
     }
 }

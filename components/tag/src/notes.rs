@@ -1,38 +1,38 @@
-//! The notes that an action is about: those that a caller names, or all that have a tag.
+//! The notes of a call: those given by path, or all that have a tag.
 
-use notehost_sdk::index::{Condition, Progress, Query, Sort, SortBy, TagsOf};
+use notehost_sdk::index::{Condition, Progress, Query, Sort, SortBy, TagsQuery};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::TextError;
 use notehost_sdk::text::facts::facts;
 
-use crate::names::common;
+use crate::names::prefix_length;
 
-/// How many notes a caller may name.
-const MOST_NAMED: usize = 500;
-/// How many notes the index is asked for at once.
-const AT_ONCE: u32 = 500;
-/// How many tags are suggested.
-const SUGGESTED: usize = 5;
+/// The maximum number of `paths`.
+const MAX_PATHS: usize = 500;
+/// How many notes to fetch per index query.
+const BATCH_SIZE: u32 = 500;
+/// The maximum number of suggested tags.
+const MAX_SUGGESTIONS: usize = 5;
 
-/// A note that was left alone.
+/// A note that was not changed.
 #[reply]
 pub struct NoteLeft {
     /// The note.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// The notes that a caller named, each once.
-pub(crate) fn named(vault: &Vault, paths: &[String]) -> Result<Vec<Note>> {
+/// Reads the notes of a `paths` argument, without duplicates.
+pub(crate) fn read_notes(vault: &Vault, paths: &[String]) -> Result<Vec<Note>> {
     if paths.is_empty() {
         return Err(Error::validation(
-            "`paths` is empty: name at least one note",
+            "`paths` is empty: give at least one note",
         ));
     }
-    if paths.len() > MOST_NAMED {
+    if paths.len() > MAX_PATHS {
         return Err(Error::too_large(format!(
-            "`paths` has {} notes, and may have {MOST_NAMED}: use several calls",
+            "`paths` has {} notes; the limit is {MAX_PATHS}: use several calls",
             paths.len()
         )));
     }
@@ -48,14 +48,14 @@ pub(crate) fn named(vault: &Vault, paths: &[String]) -> Result<Vec<Note>> {
 
 /// The notes that have a tag.
 #[derive(Default)]
-pub(crate) struct Tagged {
+pub(crate) struct TaggedNotes {
     pub(crate) notes: Vec<Note>,
-    /// Those that cannot be changed.
+    /// Notes that cannot be changed.
     pub(crate) left: Vec<NoteLeft>,
 }
 
-impl Tagged {
-    fn take(&mut self, vault: &Vault, path: &str) -> Result<()> {
+impl TaggedNotes {
+    fn add(&mut self, vault: &Vault, path: &str) -> Result<()> {
         match vault.read_text(path) {
             Ok(note) => self.notes.push(note),
             Err(error) if error.kind() == Code::Unsupported => self.left.push(NoteLeft {
@@ -68,16 +68,16 @@ impl Tagged {
     }
 }
 
-/// Every note that has a tag or one below it; none is missing, also while the index is being built.
-pub(crate) fn tagged(vault: &Vault, tag: &str) -> Result<Tagged> {
-    let mut tagged = Tagged::default();
+/// All notes that have a tag or a tag nested in it. Complete even while the index is being built.
+pub(crate) fn tagged_notes(vault: &Vault, tag: &str) -> Result<TaggedNotes> {
+    let mut tagged = TaggedNotes::default();
     if vault.index_state().state == Progress::Building {
-        // YAML may write letters as codes.
+        // YAML strings may contain escape sequences.
         let texts = [tag, r"\u", r"\x", r"\U"].map(str::to_owned).to_vec();
         for path in vault.containing(&[texts])? {
             let bytes = vault.read(&path)?.bytes;
-            if has(&String::from_utf8_lossy(&bytes), tag) {
-                tagged.take(vault, &path)?;
+            if has_tag(&String::from_utf8_lossy(&bytes), tag) {
+                tagged.add(vault, &path)?;
             }
         }
         return Ok(tagged);
@@ -88,7 +88,7 @@ pub(crate) fn tagged(vault: &Vault, tag: &str) -> Result<Tagged> {
             by: SortBy::Path,
             descending: false,
         }],
-        limit: AT_ONCE,
+        limit: BATCH_SIZE,
         ..Query::default()
     };
     loop {
@@ -96,7 +96,7 @@ pub(crate) fn tagged(vault: &Vault, tag: &str) -> Result<Tagged> {
         let is_last = page.items.is_empty();
         query.offset += page.items.len() as u64;
         for found in page.items {
-            tagged.take(vault, &found.path)?;
+            tagged.add(vault, &found.path)?;
         }
         if is_last || query.offset >= page.total {
             return Ok(tagged);
@@ -104,22 +104,22 @@ pub(crate) fn tagged(vault: &Vault, tag: &str) -> Result<Tagged> {
     }
 }
 
-fn has(note: &str, tag: &str) -> bool {
+fn has_tag(note: &str, tag: &str) -> bool {
     let mut tags = facts(note).tags.into_iter();
-    tags.any(|found| common(&found.tag, tag).is_some())
+    tags.any(|found| prefix_length(&found.tag, tag).is_some())
 }
 
-/// The refusal of a tag that no note has.
-pub(crate) fn no_tag(vault: &Vault, tag: &str) -> Result<Error> {
+/// The error for a tag that no note has, with suggestions.
+pub(crate) fn tag_not_found(vault: &Vault, tag: &str) -> Result<Error> {
     let first: String = tag.chars().take(1).collect();
     let mut near = Vec::new();
-    // A misspelt tag mostly begins as the right one does; if not, the most used are a beginning.
+    // A misspelt tag usually starts like the right one; otherwise suggest the most used tags.
     for prefix in [tag, &first, ""] {
-        let found = vault.tags(&TagsOf {
+        let found = vault.tags(&TagsQuery {
             prefix: prefix.to_owned(),
             by_count: true,
-            limit: u32::try_from(SUGGESTED).unwrap_or(u32::MAX),
-            ..TagsOf::default()
+            limit: u32::try_from(MAX_SUGGESTIONS).unwrap_or(u32::MAX),
+            ..TagsQuery::default()
         })?;
         near = found.items.into_iter().map(|tag| tag.tag).collect();
         if !near.is_empty() {
@@ -128,23 +128,23 @@ pub(crate) fn no_tag(vault: &Vault, tag: &str) -> Result<Error> {
     }
     if near.is_empty() {
         return Ok(Error::not_found(format!(
-            "no note has the tag `{tag}`; there are no tags"
+            "no note has the tag `{tag}`: the vault has no tags"
         )));
     }
-    let listed: Vec<String> = near.iter().map(|tag| format!("`{tag}`")).collect();
+    let suggestions: Vec<String> = near.iter().map(|tag| format!("`{tag}`")).collect();
     Ok(Error::not_found(format!(
-        "no note has the tag `{tag}`; there is {}",
-        listed.join(", ")
+        "no note has the tag `{tag}`; existing tags: {}",
+        suggestions.join(", ")
     ))
     .with_details(json!({ "nearest": near })))
 }
 
-/// An error that says in which note.
+/// Adds the path of the note to an error.
 pub(crate) fn in_note(path: &str, error: TextError) -> Error {
-    let told = Error::from(error);
-    let message = format!("`{path}`: {}", told.message());
-    let named = Error::new(told.kind(), message);
-    match told.details() {
+    let error = Error::from(error);
+    let message = format!("`{path}`: {}", error.message());
+    let named = Error::new(error.kind(), message);
+    match error.details() {
         Some(details) => named.with_details(details.clone()),
         None => named,
     }

@@ -1,8 +1,8 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called by name with JSON as the host does.
 
-mod changing;
-mod exactly;
-mod looking;
+mod byte_preservation;
+mod edit_actions;
+mod tag_queries;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Effect, Error, MemoryVault, Reply, Tier, Vault};
@@ -13,7 +13,7 @@ fn reply(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply, E
     Domain::call(vault, action, &arguments.to_string())
 }
 
-/// What an action that succeeds answers.
+/// The JSON reply of a successful call.
 #[track_caller]
 fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     match reply(vault, action, arguments) {
@@ -22,7 +22,7 @@ fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     }
 }
 
-/// How an action that is refused is refused.
+/// The error of a failed call.
 #[track_caller]
 fn refused(vault: &MemoryVault, action: &str, arguments: Value) -> Error {
     match reply(vault, action, arguments) {

@@ -1,15 +1,16 @@
-//! One action, explained: what it does, its fields as flags, and commands to begin with.
+//! The help of one action: its description, its fields as flags, and example commands.
 
 use clap::Args;
 use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::failure::Failure;
-use super::fields::{Fields, accepted, kind_of, quoted};
+use super::fields::{Fields, accepted, kind_of};
 use super::terminal::Terminal;
 use super::tools::effect_word;
-use crate::config::nearest;
-use crate::registry::{Action, Domain};
+use notehost_config::nearest;
+use notehost_pipeline::registry::{Action, Domain};
+use notehost_platform::shell::quoted;
 
 /// The help of one action of a domain.
 pub(super) fn of_action(
@@ -37,13 +38,13 @@ pub(super) fn of_action(
         terminal.strong(&format!("{} {}", domain.name, action.name)),
         terminal.faint(&format!("(effect: {})", effect_word(action.effect))),
         terminal.safe(action.description.trim()),
-        terminal.table(&["field", "takes", "", "what it says"], rows),
-        terminal.strong("For example:"),
+        terminal.table(&["field", "type", "", "description"], rows),
+        terminal.strong("Examples:"),
         examples(terminal, domain, action, &fields),
     ))
 }
 
-/// Commands to begin with: those that the component's author thought of, or else one with the fields that must be given.
+/// Example commands: those of the component's author, otherwise one with the required fields.
 fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
     let mut commands: Vec<(Option<&str>, String)> = action
         .examples
@@ -54,7 +55,7 @@ fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fiel
         })
         .collect();
     if commands.is_empty() {
-        commands.push((None, made_up(domain, action, fields)));
+        commands.push((None, example_command(domain, action, fields)));
     }
     let lines = commands.into_iter().map(|(about, command)| {
         let about = about.map(|about| {
@@ -74,11 +75,11 @@ fn examples(terminal: &Terminal, domain: &Domain, action: &Action, fields: &Fiel
 
 /// A call with these arguments as a command.
 pub(super) fn command(domain: &str, action: &Action, arguments: &Map<String, Value>) -> String {
-    let mut command = begun(domain, action);
+    let mut command = command_start(domain, action);
     for (name, value) in arguments {
         match value {
             Value::Bool(true) => command.push_str(&format!(" {}", flag(name))),
-            // What begins with `-` would be read as a flag, and `-` alone as what stdin holds.
+            // A value that begins with `-` would be read as a flag, and `-` alone as stdin.
             Value::String(text) if text.starts_with('-') => {
                 command.push_str(&format!(" {}={}", flag(name), quoted(text)));
             }
@@ -94,14 +95,14 @@ pub(super) fn command(domain: &str, action: &Action, arguments: &Map<String, Val
     command
 }
 
-/// Whether an item of a list can be given by itself, and is then read as nothing but text.
+/// Whether an item of a list can be passed as a plain word, without being read as JSON.
 fn is_plain_text(item: &Value) -> bool {
     let text = item.as_str();
     text.is_some_and(|text| !text.starts_with('-') && serde_json::from_str::<Value>(text).is_err())
 }
 
-/// A command up to its fields.
-fn begun(domain: &str, action: &Action) -> String {
+/// The start of a command, up to its fields.
+fn command_start(domain: &str, action: &Action) -> String {
     let allow = match effect_word(action.effect) {
         "read" => "",
         "write" => " --allow rw",
@@ -129,10 +130,10 @@ fn find<'a>(domain: &'a Domain, name: &str) -> Result<&'a Action, Failure> {
         ),
         None => format!("`{}` has no action `{name}`", domain.name),
     };
-    Err(Failure::usage(told).with_hint(format!("it has {}", known.join(", "))))
+    Err(Failure::usage(told).with_hint(format!("actions: {}", known.join(", "))))
 }
 
-/// A field as it is written; one that has the name of a flag of `call` goes behind `--`.
+/// A field as a flag; one with the name of a flag of `call` goes behind `--`.
 fn flag(name: &str) -> String {
     let command = Call::augment_args(clap::Command::new("call"));
     let is_taken = command
@@ -145,9 +146,9 @@ fn flag(name: &str) -> String {
     }
 }
 
-/// A command that gives the fields that must be given.
-fn made_up(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
-    let mut command = begun(&domain.name, action);
+/// An example command with the required fields.
+fn example_command(domain: &Domain, action: &Action, fields: &Fields<'_>) -> String {
+    let mut command = command_start(&domain.name, action);
     for (name, schema, _) in fields.iter().filter(|(_, _, is_required)| *is_required) {
         command.push_str(&format!(
             " {} {}",
@@ -186,7 +187,7 @@ fn example_value(name: &str, schema: &Value) -> String {
     }
 }
 
-/// The fields that an object must have, filled in.
+/// An example object with its required fields.
 fn example_object(schema: &Value) -> String {
     let required = schema
         .get("required")
@@ -199,7 +200,7 @@ fn example_object(schema: &Value) -> String {
             .and_then(|properties| properties.get(name))
             .unwrap_or(&Value::Null);
         let value = example_value(name, inner);
-        // Texts are quoted; numbers, lists and objects are JSON already.
+        // Strings are quoted; numbers, lists and objects are JSON already.
         let value = if kind_of(inner) == "string" {
             Value::String(value).to_string()
         } else {

@@ -1,11 +1,11 @@
-//! Whatever an example says, its command says the same.
+//! Tests that example commands parse to the arguments of their examples.
 
 use serde_json::{Map, Value};
 
 use super::super::fields::Fields;
 use super::*;
-use crate::registry::EMBEDDED;
-use crate::runtime::Description;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::Description;
 
 /// The words of a command as a shell would find them.
 fn words(command: &str) -> Vec<String> {
@@ -29,11 +29,11 @@ fn words(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_example_survives_its_command() {
+fn every_example_command_parses_to_its_arguments() {
     let mut seen = 0;
     for embedded in EMBEDDED {
         let description = Description::parse(embedded.description).expect("a description");
-        let domain = crate::registry::described(description);
+        let domain = notehost_pipeline::registry::described(description);
         for action in &domain.actions {
             let fields = Fields::of(&domain.name, &action.name, &action.input);
             for example in &action.examples {

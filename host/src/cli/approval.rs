@@ -1,4 +1,4 @@
-//! `notehost approval`: see and decide what waits for a person. Works on the records only, also while a server runs.
+//! `notehost approval`: shows and decides pending approvals. Uses the records only, so it works while a server runs.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,65 +12,65 @@ use super::options::Common;
 use super::records::{self, coloured_diff};
 use super::terminal::Terminal;
 
-use crate::database::now_ms;
-use crate::policy::{Approval as Asked, ApprovalError, ApprovalState, Approvals};
-use crate::when;
+use notehost_policy::{Approval as Asked, ApprovalError, ApprovalState, Approvals};
+use notehost_records::database::now_ms;
+use notehost_records::when;
 
-/// Who decides here.
+/// The recorded author of decisions made here.
 const DECIDED_BY: &str = "cli";
 
-/// See and decide what waits for a person.
+/// Show and decide pending approvals.
 ///
-/// Destructive changes wait until a person has seen them. Over stdio, and over HTTP for tokens made with `--attended`, the
-/// client asks its user. Calls of all other tokens (unattended, the default) are decided here, so that no program can confirm
+/// Destructive changes need confirmation by a person. Over stdio, and over HTTP for tokens created with `--attended`, the
+/// client asks its user. Calls with other tokens (unattended, the default) are decided here, so that no program can confirm
 /// its own changes. The audit log states how each change was confirmed.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Approval {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// List what waits
+enum Command {
+    /// List pending approvals
     List(List),
-    /// Show exactly what would change
-    Show(One),
-    /// Let it happen, once
-    Approve(One),
-    /// Refuse it
-    Deny(One),
+    /// Show the change of an approval as a diff
+    Show(ById),
+    /// Approve the call, for one execution
+    Approve(ById),
+    /// Deny the call
+    Deny(ById),
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// Also what is decided or expired
+    /// Include decided and expired approvals
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    how: How,
+    how: OutputFlags,
 }
 
 #[derive(Debug, Args)]
-struct One {
-    /// Its id, as the refused call told it
+struct ById {
+    /// The id of the approval, as returned by the refused call
     id: String,
     #[command(flatten)]
-    how: How,
+    how: OutputFlags,
 }
 
 #[derive(Debug, Args)]
-struct How {
-    /// Print JSON also on a terminal
+struct OutputFlags {
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
     common: Common,
 }
 
-impl How {
-    /// The questions of this machine, and whether they are for a program.
+impl OutputFlags {
+    /// Opens the approvals of this machine; the flag is whether the output is JSON.
     fn open(self) -> Result<(Approvals, bool), Failure> {
         let (_, database) = records::open(self.common)?;
         let as_json = self.json_output || !Terminal::stdout().is_terminal();
@@ -81,10 +81,10 @@ impl How {
 impl Approval {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.what {
-            What::List(list) => list.run(),
-            What::Show(one) => one.show(),
-            What::Approve(one) => one.decide(true),
-            What::Deny(one) => one.decide(false),
+            Command::List(list) => list.run(),
+            Command::Show(one) => one.show(),
+            Command::Approve(one) => one.decide(true),
+            Command::Deny(one) => one.decide(false),
         }
     }
 }
@@ -96,13 +96,10 @@ impl List {
         let items = approvals.list(all).map_err(failure)?;
         let terminal = Terminal::stdout();
         if as_json {
-            let items: Vec<Value> = items.iter().map(for_programs).collect();
+            let items: Vec<Value> = items.iter().map(to_json).collect();
             print_json(&terminal, json!({ "items": items }));
         } else if items.is_empty() {
-            terminal.print(&format!(
-                "{}\n",
-                terminal.faint("nothing waits for a person")
-            ));
+            terminal.print(&format!("{}\n", terminal.faint("no pending approvals")));
         } else {
             terminal.print(&table(&terminal, &items, now_ms()));
         }
@@ -110,13 +107,13 @@ impl List {
     }
 }
 
-impl One {
+impl ById {
     fn show(self) -> Result<ExitCode, Failure> {
         let (approvals, as_json) = self.how.open()?;
         let asked = approvals.get(&self.id).map_err(failure)?;
         let terminal = Terminal::stdout();
         if as_json {
-            print_json(&terminal, for_programs(&asked));
+            print_json(&terminal, to_json(&asked));
         } else {
             terminal.print(&whole(&terminal, &asked));
         }
@@ -134,12 +131,12 @@ impl One {
             .decide(&self.id, yes, DECIDED_BY)
             .map_err(failure)?;
         if as_json {
-            print_json(&terminal, for_programs(&decided));
+            print_json(&terminal, to_json(&decided));
         } else if yes {
             let left = when::length(decided.expires - now_ms());
             let told = terminal.good("approved");
             terminal.print(&format!(
-                "{told}: the same call with `approval`: `{}` goes through once, within {left}\n",
+                "{told}: the same call with `approval`: `{}` is executed once, if made within {left}\n",
                 decided.id
             ));
         } else {
@@ -149,8 +146,9 @@ impl One {
     }
 }
 
-fn for_programs(asked: &Asked) -> Value {
+fn to_json(asked: &Asked) -> Value {
     let mut value = serde_json::to_value(asked).unwrap_or_default();
+    value["folder"] = asked.folder.as_str().into();
     value["created"] = when::iso(asked.created).into();
     value["expires"] = when::iso(asked.expires).into();
     value
@@ -166,17 +164,18 @@ fn table(terminal: &Terminal, items: &[Asked], now: i64) -> String {
         };
         vec![
             asked.id.clone(),
-            asked.state.word().to_owned(),
+            asked.state.as_str().to_owned(),
             when::length(now - asked.created),
             expires,
             asked.caller.clone(),
             asked.action.clone(),
+            asked.folder.clone(),
             asked.summary.clone(),
         ]
     };
     terminal.table(
         &[
-            "id", "state", "age", "expires", "caller", "action", "summary",
+            "id", "state", "age", "expires", "caller", "action", "folder", "summary",
         ],
         items.iter().map(row),
     )
@@ -191,12 +190,13 @@ fn whole(terminal: &Terminal, asked: &Asked) -> String {
         "{}\n{}\n\n{}",
         terminal.strong(&terminal.safe(&asked.summary)),
         terminal.faint(&terminal.safe(&format!(
-            "{} · asked by {} at {} · vault {} · {}{decided} · until {}",
+            "{} · asked by {} at {} · vault {} (folder {}) · {}{decided} · until {}",
             asked.action,
             asked.caller,
             when::shown(asked.created),
             asked.vault,
-            asked.state.word(),
+            asked.folder,
+            asked.state.as_str(),
             when::shown(asked.expires)
         ))),
         coloured_diff(terminal, &asked.diff)
@@ -206,8 +206,8 @@ fn whole(terminal: &Terminal, asked: &Asked) -> String {
 fn failure(error: ApprovalError) -> Failure {
     let hint = match &error {
         ApprovalError::Database(error) => return error.clone().into(),
-        ApprovalError::Expired(_) => "the caller has to make its call again, which asks anew",
-        _ => "`notehost approval list --all` shows what there is",
+        ApprovalError::Expired(_) => "the caller must repeat its call to request a new approval",
+        _ => "`notehost approval list --all` shows all approvals",
     };
     Failure::call(error.to_string()).with_hint(hint)
 }

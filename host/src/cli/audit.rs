@@ -1,5 +1,5 @@
-//! `notehost audit`: which calls were made, by whom, and what came of them. Reads the records only, so it works beside
-//! a running server and without one.
+//! `notehost audit`: the audit log of calls, with callers and outcomes. Reads the records only, so it works with
+//! and without a running server.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -14,53 +14,53 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
-use crate::audit::{Filter, Row, after, latest, latest_number};
-use crate::config::nearest;
-use crate::database::Database;
-use crate::dispatch::CODES;
-use crate::private;
-use crate::when::{self, Moment, moment};
+use notehost_config::nearest;
+use notehost_pipeline::Code;
+use notehost_platform::private;
+use notehost_records::audit::{Filter, Row, after, latest, latest_number};
+use notehost_records::database::Database;
+use notehost_records::when::{self, Moment, moment};
 
-/// How many calls are shown, where nobody says.
-const USUAL: u32 = 50;
-/// How many are read from the records at once.
-const PAGE: u32 = 1000;
-/// How often new calls are looked for.
-const POLL: Duration = Duration::from_millis(200);
+/// The default number of calls.
+const DEFAULT_LIMIT: u32 = 50;
+/// How many rows are read from the records at once.
+const PAGE_SIZE: u32 = 1000;
+/// The interval of polling for new calls.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The columns of the table.
 const COLUMNS: [&str; 8] = [
     "time", "caller", "via", "action", "outcome", "ms", "bytes", "paths",
 ];
-/// How many paths a line names.
-const MOST_PATHS: usize = 3;
+/// The maximum number of paths in a line.
+const MAX_PATHS: usize = 3;
 
-/// See which calls were made.
+/// Show the audit log of calls.
 ///
-/// A table on a terminal, the newest last; one JSON object per line in a pipe. Moments are how long ago (`2h`, `7d`) or
+/// Prints a table on a terminal, the newest call last; one JSON object per line in a pipe. Times are ages (`2h`, `7d`) or
 /// UTC (`2026-11-01`, `2026-11-01T12:30`).
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     #[command(flatten)]
-    wanted: Wanted,
-    /// At most so many, the latest [50; with --export all]
+    wanted: FilterFlags,
+    /// Maximum number of calls, the latest [50; with --export all]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// Go on with new calls until Ctrl-C
+    /// Follow new calls until Ctrl-C
     #[arg(long, conflicts_with = "export")]
     follow: bool,
-    /// Write JSON lines into this file; `-` is stdout
+    /// Write JSON lines to this file; `-` is stdout
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
-    /// Print JSON lines also on a terminal
+    /// Print JSON lines even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// Which calls.
+/// The filter flags.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct Wanted {
+pub(super) struct FilterFlags {
     /// Only by this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
@@ -70,27 +70,27 @@ pub(super) struct Wanted {
     /// Only of this domain
     #[arg(long, value_name = "D")]
     domain: Option<String>,
-    /// Only this action: `read` or `document.read`
+    /// Only of this action: `read` or `document.read`
     #[arg(long, value_name = "A")]
     action: Option<String>,
     /// Only on the vault of this id
     #[arg(long, value_name = "ID")]
     vault: Option<String>,
-    /// Only what touched this note, or notes in this folder
+    /// Only calls on this note, or on notes in this folder
     #[arg(long, value_name = "PATH")]
     path: Option<String>,
     /// Only with this outcome: ok, failed, or an error code
     #[arg(long, value_name = "CODE", value_parser = outcome)]
     outcome: Option<String>,
-    /// Only calls since then
+    /// Only calls since this time
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Moment>,
-    /// Only calls before then
+    /// Only calls before this time
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     until: Option<Moment>,
 }
 
-impl Wanted {
+impl FilterFlags {
     pub(super) fn filter(self) -> Filter {
         let (domain, action) = match self.action {
             Some(action) => match action.split_once('.') {
@@ -116,15 +116,18 @@ impl Wanted {
 }
 
 fn outcome(word: &str) -> Result<String, String> {
-    let words = || ["ok", "failed", "cancelled"].into_iter().chain(CODES);
+    let words = || {
+        let codes = Code::all().map(Code::as_str);
+        ["ok", "failed", "cancelled"].into_iter().chain(codes)
+    };
     if words().any(|known| known == word) {
         return Ok(word.to_owned());
     }
     Err(match nearest(word, words()) {
-        Some(near) => format!("no such outcome; did you mean `{near}`?"),
+        Some(near) => format!("unknown outcome: did you mean `{near}`?"),
         None => format!(
-            "no such outcome: expected ok, failed, cancelled or one of {}",
-            CODES.join(", ")
+            "unknown outcome: expected ok, failed, cancelled or one of {}",
+            Code::all().map(Code::as_str).collect::<Vec<_>>().join(", ")
         ),
     })
 }
@@ -138,9 +141,9 @@ impl Audit {
         }
         let terminal = Terminal::stdout();
         let as_json = self.json_output || !terminal.is_terminal();
-        // Asked for first, so that nothing is missed between showing and following.
+        // Read first, so that no call is missed between showing and following.
         let mut last = latest_number(&database)?;
-        let rows = latest(&database, &filter, self.limit.unwrap_or(USUAL))?;
+        let rows = latest(&database, &filter, self.limit.unwrap_or(DEFAULT_LIMIT))?;
         last = rows.last().map_or(last, |row| row.number.max(last));
         if as_json {
             if write_lines(&terminal, &mut io::stdout().lock(), &rows).is_err() {
@@ -167,7 +170,7 @@ impl Audit {
     }
 }
 
-/// Print calls as they come, those of other processes too, until nobody reads any more.
+/// Prints calls as they are recorded, also by other processes, until the reader closes the pipe.
 async fn follow(
     database: &Database,
     filter: &Filter,
@@ -176,7 +179,7 @@ async fn follow(
 ) -> Result<(), Failure> {
     let terminal = Terminal::stdout();
     loop {
-        let rows = after(database, filter, last, PAGE)?;
+        let rows = after(database, filter, last, PAGE_SIZE)?;
         last = rows.last().map_or(last, |row| row.number);
         let printed = if as_json {
             write_lines(&terminal, &mut io::stdout().lock(), &rows)
@@ -190,7 +193,7 @@ async fn follow(
         if printed.is_err() {
             return Ok(());
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -210,7 +213,7 @@ fn export(
     let mut output: Box<dyn Write> = if is_stdout {
         Box::new(io::stdout().lock())
     } else {
-        // Who calls what is nobody else's affair.
+        // The log is private.
         let mut options = private::options();
         options.write(true).create(true).truncate(true);
         Box::new(BufWriter::new(options.open(file).map_err(failed)?))
@@ -223,7 +226,7 @@ fn export(
     } else {
         let mut last = 0;
         loop {
-            let rows = after(database, filter, last, PAGE)?;
+            let rows = after(database, filter, last, PAGE_SIZE)?;
             let Some(row) = rows.last() else { break };
             last = row.number;
             count += rows.len();
@@ -246,7 +249,7 @@ fn write_lines(terminal: &Terminal, output: &mut dyn Write, rows: &[Row]) -> io:
     output.flush()
 }
 
-/// A row for programs, its time as everybody reads it.
+/// A row as JSON, with an ISO time.
 fn json_row(row: &Row) -> Value {
     let mut value = serde_json::to_value(row).unwrap_or_default();
     value["time"] = when::iso(row.time).into();
@@ -263,12 +266,12 @@ fn cells(row: &Row) -> [String; 8] {
     let mut paths = row
         .paths
         .iter()
-        .take(MOST_PATHS)
+        .take(MAX_PATHS)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
-    if row.paths.len() > MOST_PATHS {
-        paths.push_str(&format!(" and {} more", row.paths.len() - MOST_PATHS));
+    if row.paths.len() > MAX_PATHS {
+        paths.push_str(&format!(" and {} more", row.paths.len() - MAX_PATHS));
     }
     [
         when::shown(row.time),
@@ -282,7 +285,7 @@ fn cells(row: &Row) -> [String; 8] {
     ]
 }
 
-/// A line of a table that has no end, and so cannot fit its columns to it.
+/// A line of a table without an end, with fixed column widths.
 fn line(terminal: &Terminal, cells: &[String; 8]) -> String {
     let [time, caller, via, action, outcome, ms, bytes, paths] = cells;
     let text = format!(
@@ -301,7 +304,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outcome_that_nobody_knows_is_refused_with_the_nearest() {
+    fn an_unknown_outcome_suggests_the_nearest() {
         assert_eq!(outcome("ok").as_deref(), Ok("ok"));
         assert_eq!(outcome("throttled").as_deref(), Ok("throttled"));
         assert!(outcome("throtled").is_err_and(|told| told.contains("`throttled`")));

@@ -1,11 +1,11 @@
-//! How far a call has come, as a bar: only where a person looks, and only for calls that say it.
+//! The progress bar of a call: only on a terminal, and only for calls that report progress.
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::terminal::Terminal;
-use crate::dispatch::{Progress, ProgressSink};
+use notehost_pipeline::{Progress, ProgressSink};
 
-/// A bar that appears when a call first says how far it is, and goes when this is dropped.
+/// A bar that appears with the first progress report and disappears on drop.
 pub(super) struct Bar(ProgressBar);
 
 impl Bar {
@@ -20,7 +20,7 @@ impl Bar {
         Bar(bar)
     }
 
-    /// What a call tells it through; nothing where nobody looks.
+    /// The sink of progress reports; `None` if stderr is not a terminal.
     pub(super) fn sink(&self) -> Option<ProgressSink> {
         if self.0.is_hidden() {
             return None;
@@ -33,7 +33,7 @@ impl Bar {
         }))
     }
 
-    /// Take it off the screen: something else is to be shown.
+    /// Removes the bar from the screen.
     pub(super) fn clear(&self) {
         self.0.finish_and_clear();
     }

@@ -1,6 +1,7 @@
-//! `notehost call`: one action through the same pipeline as every client's calls, without a server; or of a server
-//! elsewhere (`remote`).
+//! `notehost call`: runs one action through the same pipeline as clients' calls, without a server; or on a remote
+//! server (`remote`).
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,21 +13,21 @@ use super::bar::Bar;
 use super::failure::Failure;
 use super::fields::Fields;
 use super::options::{self, Common};
-use super::remote::{Remote, Trouble};
+use super::remote::{Remote, RemoteError};
 use super::terminal::Terminal;
 use super::{logging, pages, question, records, remote, reply};
-use crate::auth::Caller;
-use crate::config::{Confirm, Given, Loaded};
-use crate::dispatch::{self, CallError, Host, Reply, Request};
-use crate::registry::Snapshot;
-use crate::transport::Client;
-use crate::vault::Tier;
+use notehost_config::{Confirm, Loaded, Overrides};
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
+use notehost_policy::auth::Caller;
+use notehost_transport::Client;
+use notehost_vault::Tier;
 
 /// Run one action, without a server.
 ///
-/// Fields of the action follow it: `--path A.md`; `--recursive` alone is true; a list is a repeated flag or JSON; an
-/// object is JSON; `-` reads the value from stdin; `--field=--value` where a value begins with dashes. A field that
-/// has the name of a flag goes behind `--`. `notehost help DOMAIN ACTION` tells the fields. `call` may be left out.
+/// The action's fields follow as flags: `--path A.md`; `--recursive` alone is true; a list is a repeated flag or JSON; an
+/// object is JSON; `-` reads the value from stdin; `--field=--value` if a value begins with dashes. A field that
+/// has the name of a flag goes behind `--`. `notehost help DOMAIN ACTION` lists the fields. `call` may be omitted.
 #[derive(Debug, Args)]
 #[command(override_usage = "notehost call DOMAIN ACTION [--FIELD VALUE]... [OPTIONS]")]
 pub(super) struct Call {
@@ -41,28 +42,28 @@ pub(super) struct Call {
         allow_hyphen_values = true
     )]
     fields: Vec<String>,
-    /// The fields as one JSON object; single fields win over it
+    /// The fields as one JSON object; single fields override it
     #[arg(long, value_name = "JSON")]
     json: Option<String>,
-    /// The folder of notes, or the id of a configured vault; with a server the id of one of its vaults
+    /// The folder of notes, or the id of a configured vault; for a remote server the id of one of its vaults
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// What may be done in notebooks that nothing names: none, r, rw or rwd
+    /// The tier of notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
-    /// Call with the rights of this token, or of this caller of the config
+    /// Call with the permissions of this token, or of this caller of the config
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// When a person is asked before a change lands
+    /// When a change needs confirmation by a person
     #[arg(long, value_name = "WHEN")]
     confirm: Option<Confirm>,
-    /// Ask nothing: the same as `--confirm never`; a server asks all the same
+    /// Skip the confirmation prompt, like `--confirm never` (a remote server still confirms)
     #[arg(long, conflicts_with = "confirm")]
     yes: bool,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
-    /// Print all pages of a list as one
+    /// Print all pages of a list at once
     #[arg(long)]
     all_pages: bool,
     #[command(flatten)]
@@ -77,7 +78,7 @@ impl Call {
         if let Some(client) = self.remote.client(is_here, &self.common)? {
             return self.run_elsewhere(&client);
         }
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: self.vault.clone(),
             allow: self.allow,
             confirm: if self.yes {
@@ -89,8 +90,8 @@ impl Call {
         })?;
         logging::start(&loaded.running, "warn")?;
         if loaded.settings.vaults.is_empty() {
-            return Err(Failure::usage("no vault is named")
-                .with_hint("name a folder of notes with `--vault PATH`, or write a config: `notehost config init`"));
+            return Err(Failure::usage("no vault is specified")
+                .with_hint("specify a folder of notes with `--vault PATH`, or create a config: `notehost config init`"));
         }
         loaded.check()?;
         let is_configured = loaded.file.is_some();
@@ -98,18 +99,18 @@ impl Call {
         let source = loaded.source();
         let answer = options::block_on(async {
             let host = Host::start(loaded.settings, &loaded.running.state).await?;
-            // What `admin` changes it changes in the file.
+            // `admin` changes settings in the file.
             if let Some(source) = source {
                 host.watch(source);
             }
             self.call(&host, &caller, is_configured).await
         })??;
-        // The vault is let go of before somebody reads the answer at leisure.
+        // The vault's lock is released before the reply is shown in a pager.
         Terminal::stdout().print(&answer);
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What the action answers, as it is to be printed.
+    /// Runs the action and formats its reply.
     async fn call(
         &self,
         host: &Host,
@@ -134,7 +135,7 @@ impl Call {
             action: self.action.clone(),
             arguments: arguments.clone(),
             cancelled: cancelled.clone(),
-            // What programs that start others with a trace under way agree on.
+            // The conventional variable for passing a trace context to a child process.
             traceparent: std::env::var("TRACEPARENT").ok(),
             progress: bar.sink(),
         };
@@ -162,24 +163,24 @@ impl Call {
             arguments: &arguments,
         };
         self.told(outcome, &spoken, |error| match error.code {
-            // Without a config there is no permission to set.
-            "permission_denied" if !is_configured => Some(
-                "say what may be done with `--allow rw`, or `--allow rwd` to remove as well".to_owned(),
+            // Without a config `notehost permission set` does not apply.
+            Code::PermissionDenied if !is_configured => Some(
+                "allow writing with `--allow rw`, or also deleting with `--allow rwd`".to_owned(),
             ),
-            "confirmation_required" => Some(
-                "look at the change with `--dry-run`, then say `--yes`; at a terminal you are asked".to_owned(),
+            Code::ConfirmationRequired => Some(
+                "preview the change with `--dry-run`, then confirm it with `--yes`; on a terminal there is a prompt".to_owned(),
             ),
             _ => None,
         })
     }
 
-    /// The same on a server elsewhere.
+    /// The same on a remote server.
     fn run_elsewhere(&self, client: &Client) -> Result<ExitCode, Failure> {
         self.check_elsewhere()?;
         let answer = options::block_on(async {
             let domains = client.actions().await?;
             let here = self.known_here();
-            // What the server does not show it may still refuse for a reason: then the fields are those known here.
+            // The server may refuse an action it does not list with a reason: then use the locally known fields.
             let action = [&domains, &here].into_iter().find_map(|domains| {
                 let domain = domains.domain(&self.domain)?;
                 domain.action(&self.action)
@@ -200,8 +201,8 @@ impl Call {
             );
             let outcome = match called.await {
                 Ok(reply) => Ok(reply),
-                Err(Trouble::Call(error)) => Err(error),
-                Err(Trouble::Client(error)) => return Err(error.into()),
+                Err(RemoteError::Call(error)) => Err(error),
+                Err(RemoteError::Client(error)) => return Err(error.into()),
             };
             let spoken = reply::Commands {
                 domain: &self.domain,
@@ -215,7 +216,7 @@ impl Call {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The domains that are known without asking anybody.
+    /// The domains that are known locally, without running a component.
     fn known_here(&self) -> Snapshot {
         let loaded = options::load(self.common.clone().given());
         loaded.map_or_else(
@@ -224,7 +225,7 @@ impl Call {
         )
     }
 
-    /// What only this machine can be told.
+    /// Refuses flags that only apply to local calls.
     fn check_elsewhere(&self) -> Result<(), Failure> {
         let flags = [
             ("--allow", self.allow.is_some()),
@@ -234,29 +235,29 @@ impl Call {
         match flags.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => Err(Failure::usage(format!(
-                "`{flag}` with a server: what may be done there it decides itself"
+                "`{flag}` cannot be used with a remote server, which has its own permissions"
             ))
             .with_hint(
-                "leave it out; what you may do is in the token that the server's admin made",
+                "omit it; your permissions are those of the token that the server's admin created",
             )),
         }
     }
 
-    /// What the command line says the action is given.
+    /// The arguments of the action from the command line.
     fn arguments(
         &self,
         fields: &Fields<'_>,
         is_known: bool,
     ) -> Result<Map<String, Value>, Failure> {
         let mut arguments = self.json_arguments()?;
-        // An action that is not there has no fields: the pipeline says why it is not.
+        // An unknown action has no fields; the pipeline reports the error.
         if is_known {
             fields.read(&self.fields, &mut arguments, &mut std::io::stdin())?;
         }
         Ok(arguments)
     }
 
-    /// What a call came to, as it is to be printed. `hint` knows better than the error what to do at a command line.
+    /// Formats the outcome of a call. `hint` replaces the hint of an error with one for the command line.
     fn told(
         &self,
         outcome: Result<Reply, CallError>,
@@ -278,7 +279,7 @@ impl Call {
         }
     }
 
-    /// Whose rights the call has: of whoever sits here, of a token, or of a caller that the config names.
+    /// The caller: the local user, a token, or a caller of the config.
     fn caller(&self, loaded: &Loaded) -> Result<Caller, Failure> {
         let Some(name) = self.caller.as_deref() else {
             return Ok(Caller::command_line(None));
@@ -289,8 +290,8 @@ impl Call {
         if loaded.settings.callers.contains_key(name) || matches!(name, "stdio" | "http" | "cli") {
             return Ok(Caller::command_line(Some(name)));
         }
-        Err(Failure::usage(format!("no caller `{name}`"))
-            .with_hint("a token has the name, or a section `[callers.NAME]` of the config"))
+        Err(Failure::usage(format!("unknown caller `{name}`"))
+            .with_hint("use the name of a token, or of a section `[callers.NAME]` of the config"))
     }
 
     fn json_arguments(&self) -> Result<Map<String, Value>, Failure> {
@@ -298,13 +299,13 @@ impl Call {
             return Ok(Map::new());
         };
         serde_json::from_str(text).map_err(|error| {
-            Failure::usage(format!("`--json` takes one JSON object: {error}"))
-                .with_hint(r#"in quotes of the shell: `--json '{"path": "Plan.md"}'`"#)
+            Failure::usage(format!("`--json` needs one JSON object: {error}"))
+                .with_hint(r#"quote it for the shell: `--json '{"path": "Plan.md"}'`"#)
         })
     }
 }
 
-/// One document: on one line for programs, spread out for people.
+/// A JSON document: pretty-printed on a terminal, otherwise on one line.
 fn json_text(terminal: &Terminal, value: Value) -> String {
     if terminal.is_terminal() {
         terminal.safe_json(&format!("{value:#}\n")).into_owned()
@@ -313,7 +314,7 @@ fn json_text(terminal: &Terminal, value: Value) -> String {
     }
 }
 
-/// Print one document.
+/// Prints a JSON document.
 pub(super) fn print_json(terminal: &Terminal, value: Value) {
     terminal.print(&json_text(terminal, value));
 }

@@ -1,4 +1,4 @@
-//! `notehost config`: the settings, where each comes from, whether they can be used, and a file to begin with.
+//! `notehost config`: shows the settings and their origins, validates them, and creates a config file.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,33 +8,33 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::options::{self, Common, Serving};
+use super::options::{self, Common, ServeFlags};
 use super::terminal::Terminal;
-use crate::config::{config_file, expand_home, template};
+use notehost_config::{config_file, expand_home, template};
 
-/// Show, check or write the settings.
+/// Show, validate or create the config.
 #[derive(Debug, Subcommand)]
 pub(super) enum Config {
-    /// Show every setting and where it comes from
+    /// Show every setting and its origin
     Show(Show),
-    /// Check a config file
+    /// Validate a config file
     Validate(Validate),
-    /// Write a config file in which every setting is explained
+    /// Create a config file with comments for every setting
     Init(Init),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
     #[command(flatten)]
-    serving: Serving,
-    /// Print JSON also on a terminal
+    serving: ServeFlags,
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Validate {
-    /// The config file, instead of the one in the platform's place
+    /// The config file, instead of the platform's default
     file: Option<PathBuf>,
     #[command(flatten)]
     common: Common,
@@ -42,12 +42,12 @@ pub(super) struct Validate {
 
 #[derive(Debug, Args)]
 pub(super) struct Init {
-    /// The folder of notes that the file names
+    /// The folder of notes to configure as vault
     vault: Option<PathBuf>,
-    /// Where to write it, instead of the platform's place
+    /// The file to write, instead of the platform's default
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
 }
@@ -94,15 +94,16 @@ impl Show {
 
 impl Validate {
     fn run(self) -> Result<ExitCode, Failure> {
-        let invalid = |error: crate::config::ConfigError| {
+        let invalid = |error: notehost_config::ConfigError| {
             Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
         };
         let mut given = self.common.given();
         given.config = self.file.or(given.config);
-        let loaded = crate::config::load(given, &|name| std::env::var_os(name)).map_err(invalid)?;
+        let loaded =
+            notehost_config::load(given, &|name| std::env::var_os(name)).map_err(invalid)?;
         let Some(file) = &loaded.file else {
             return Err(Failure::call("there is no config file")
-                .with_hint("write one with every setting explained: `notehost config init`"));
+                .with_hint("create one with `notehost config init`"));
         };
         loaded.check().map_err(invalid)?;
         let vaults = match loaded.settings.vaults.len() {
@@ -129,12 +130,12 @@ impl Init {
             .map(|path| expand_home(&path))
             .or_else(config_file)
             .ok_or_else(|| {
-                Failure::start("this machine has no folder for settings")
-                    .with_hint("name a file with `--config FILE`")
+                Failure::start("this system has no default config folder")
+                    .with_hint("specify a file with `--config FILE`")
             })?;
         let shown = path.display();
         if path.exists() && !self.force {
-            return Err(Failure::call(format!("`{shown}` is already there"))
+            return Err(Failure::call(format!("`{shown}` already exists"))
                 .with_hint("edit it, or replace it with `--force`"));
         }
         let vault = self
@@ -147,9 +148,9 @@ impl Init {
             .and_then(|()| std::fs::write(&path, template(vault.as_deref())));
         written.map_err(|error| Failure::call(format!("cannot write `{shown}`: {error}")))?;
         let next = if vault.is_some() {
-            "look through it, then: notehost serve"
+            "review it, then run: notehost serve"
         } else {
-            "say in it where your notes are, then: notehost config validate"
+            "set the path of your notes in it, then run: notehost config validate"
         };
         let terminal = Terminal::stdout();
         terminal.print(&format!(
@@ -161,14 +162,14 @@ impl Init {
     }
 }
 
-/// A config file inside the vault it is for would be refused at once.
+/// Refuses a config file inside its own vault, which could not be loaded.
 fn refuse_within(file: &std::path::Path, vault: Option<&std::path::Path>) -> Result<(), Failure> {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     match vault {
         Some(vault) if file.starts_with(vault) => Err(Failure::call(
-            "the config file would lie inside the vault, where note tools could reach it",
+            "the config file would be inside the vault, where note tools could change it",
         )
-        .with_hint("name another place with `--config FILE`")),
+        .with_hint("choose another path with `--config FILE`")),
         _ => Ok(()),
     }
 }

@@ -1,11 +1,11 @@
-//! The sample notes of `notehost serve --demo`, and the folder they are put in.
+//! The sample notes of `notehost serve --demo`, and their temporary folder.
 
 use std::io;
 use std::path::PathBuf;
 
-use super::fields::quoted;
 use super::terminal::Terminal;
-use crate::private::new_folder_in;
+use notehost_platform::private::new_folder_in;
+use notehost_platform::shell::quoted;
 
 macro_rules! notes {
     ($($path:literal),* $(,)?) => {
@@ -37,8 +37,8 @@ pub(super) struct Demo {
 }
 
 impl Demo {
-    /// Write the sample notes into a new temporary folder. It stays when the program ends: a person may want to
-    /// look at what a client did.
+    /// Writes the sample notes to a new temporary folder. It is kept when the program ends, so that a person can
+    /// inspect what a client did.
     pub(super) fn make() -> io::Result<Demo> {
         let demo = Demo {
             folder: new_folder_in(&std::env::temp_dir(), "notehost-demo")?,
@@ -56,17 +56,17 @@ impl Demo {
         self.folder.join("notes")
     }
 
-    /// What the machine keeps about it.
+    /// The state folder.
     pub(super) fn state(&self) -> PathBuf {
         self.folder.join("state")
     }
 
-    /// Where it is and what to try.
+    /// The introduction: where the notes are and what to try.
     pub(super) fn introduction(&self, terminal: &Terminal) -> String {
         let folder = self.notes();
         let shown = quoted(&folder.to_string_lossy());
         format!(
-            "{}\n  {} sample notes about coffee, a balcony garden and friends, to read, change and remove freely:\n    \
+            "{}\n  {} sample notes about coffee, a balcony garden and friends, to read, edit and delete freely:\n    \
              {}\n  Open the folder in Obsidian, or ask a client:\n    “What is still to do in the garden?”\n    “Add the \
              shopping for Saturday's supper club to today's note.”\n    “Rename Beans to Bean shelf and check that every \
              link follows.”\n",

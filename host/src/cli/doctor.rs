@@ -1,5 +1,5 @@
-//! `notehost doctor`: looks at everything that could go wrong and says what to do about it. It changes nothing but
-//! the state folder, which it makes if it is missing.
+//! `notehost doctor`: checks the installation for problems and gives advice. It changes nothing but
+//! the state folder, which it creates if it is missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,30 +11,30 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::options::{self, Serving};
+use super::options::{self, ServeFlags};
 use super::terminal::Terminal;
 use super::{doctor_settings, doctor_vault};
-use crate::config::{Given, Loaded, OsSandbox, vault_of};
 use crate::os_sandbox::{self, Confinement, FileAccess};
+use notehost_config::{Loaded, OsSandbox, Overrides, vault_of};
 
-/// Less free space than this and writing may soon fail.
-const LITTLE_SPACE: u64 = 512 << 20;
-/// Less than this and the next write may be the one.
-const NO_SPACE: u64 = 32 << 20;
-/// This program was not written before the first of January 2025.
-const EARLIEST: Duration = Duration::from_secs(1_735_689_600);
+/// Less free space than this is a warning.
+const LOW_SPACE_BYTES: u64 = 512 << 20;
+/// Less free space than this is a failure.
+const MIN_SPACE_BYTES: u64 = 32 << 20;
+/// 2025-01-01: a clock before that is wrong.
+const EARLIEST_TIME: Duration = Duration::from_secs(1_735_689_600);
 
-/// Check that everything is as it should be.
+/// Check the installation for problems.
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
     #[command(flatten)]
-    serving: Serving,
-    /// Print JSON also on a terminal
+    serving: ServeFlags,
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
 }
 
-/// How a check came out.
+/// The result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Ok,
@@ -52,12 +52,12 @@ pub(super) struct Check {
 }
 
 impl Check {
-    /// As it should be.
+    /// Passed.
     pub(super) fn ok(subject: impl Into<String>, found: impl Into<String>) -> Check {
         Check::new(Verdict::Ok, subject, found, "")
     }
 
-    /// It works, and a person should know.
+    /// Passed, with a warning.
     pub(super) fn warn(
         subject: impl Into<String>,
         found: impl Into<String>,
@@ -66,7 +66,7 @@ impl Check {
         Check::new(Verdict::Warn, subject, found, advice)
     }
 
-    /// It does not work.
+    /// Failed.
     pub(super) fn fail(
         subject: impl Into<String>,
         found: impl Into<String>,
@@ -105,7 +105,7 @@ impl Doctor {
     }
 }
 
-async fn examine(given: Given) -> Vec<Check> {
+async fn examine(given: Overrides) -> Vec<Check> {
     let mut checks = vec![clock(SystemTime::now())];
     let loaded = match options::load(given) {
         Ok(loaded) => loaded,
@@ -113,7 +113,7 @@ async fn examine(given: Given) -> Vec<Check> {
             checks.push(Check::fail(
                 "config",
                 failure.message(),
-                kept_by_a_server(failure.hint()),
+                with_server_note(failure.hint()),
             ));
             return checks;
         }
@@ -121,7 +121,7 @@ async fn examine(given: Given) -> Vec<Check> {
     checks.push(config(&loaded));
     let state = &loaded.running.state;
     if vault_of(&loaded.settings, state).is_some() {
-        // It was told, and nothing is made in a vault to look further.
+        // The problem is reported; nothing is created in a vault to check further.
         return checks;
     }
     checks.push(writable_state(state));
@@ -144,24 +144,24 @@ fn config(loaded: &Loaded) -> Check {
     let place = loaded
         .file
         .as_ref()
-        .map_or("none, so defaults".to_owned(), |file| {
+        .map_or("none, using defaults".to_owned(), |file| {
             file.display().to_string()
         });
     match loaded.check() {
-        Err(error) => Check::fail("config", error.to_string(), kept_by_a_server(error.hint())),
+        Err(error) => Check::fail("config", error.to_string(), with_server_note(error.hint())),
         Ok(()) if loaded.settings.vaults.is_empty() => Check::warn(
             "config",
-            format!("{place}; no vault is named"),
-            "name a folder: `notehost doctor ~/notes`, or write a config: `notehost config init`",
+            format!("{place}; no vault is configured"),
+            "specify a folder: `notehost doctor ~/notes`, or create a config: `notehost config init`",
         ),
         Ok(()) => Check::ok("config", place),
     }
 }
 
-/// What a broken config means for a server that runs.
-fn kept_by_a_server(hint: Option<&str>) -> String {
+/// Adds what an invalid config means for a running server.
+fn with_server_note(hint: Option<&str>) -> String {
     let hint = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
-    format!("{hint}a server that runs keeps the settings it had until the file is mended")
+    format!("{hint}a running server keeps its settings until the file is fixed")
 }
 
 async fn components(loaded: &Loaded) -> Check {
@@ -184,7 +184,9 @@ async fn components(loaded: &Loaded) -> Check {
         let hints = domains.broken().iter();
         let hints: BTreeSet<&str> = hints.filter_map(|broken| broken.hint.as_deref()).collect();
         let advice = match hints.is_empty() {
-            true => "mend `[components]` in the config file, or leave them out there".to_owned(),
+            true => {
+                "correct `[components]` in the config file, or remove their sections".to_owned()
+            }
             false => Vec::from_iter(hints).join("; "),
         };
         return Check::fail("components", told.join("; "), advice);
@@ -207,13 +209,16 @@ fn sandbox(loaded: &Loaded) -> Check {
         (Confinement::Unavailable, OsSandbox::Require) => Check::fail(
             "os sandbox",
             found.to_string(),
-            "`os_sandbox = \"require\"` in the config: a server does not start here",
+            "`os_sandbox = \"require\"` in the config: the server does not start on this system",
         ),
-        (Confinement::Enforced, _) => match FileAccess::of(loaded).with_whole_home() {
+        (Confinement::Enforced, _) => match FileAccess::of(loaded).folder_containing_home() {
             Some(folder) => Check::warn(
                 "os sandbox",
-                format!("{found}; `{}` holds your whole home", folder.display()),
-                "move the config, and each file that it names, into a folder of its own",
+                format!(
+                    "{found}; `{}` contains your whole home folder",
+                    folder.display()
+                ),
+                "move the config, and each file named in it, to a separate folder",
             ),
             None => Check::ok("os sandbox", found.to_string()),
         },
@@ -223,23 +228,23 @@ fn sandbox(loaded: &Loaded) -> Check {
 
 fn writable_state(state: &Path) -> Check {
     let probe = state.join(format!(".doctor-{}", std::process::id()));
-    let written = crate::state_folder::open_state(state)
+    let written = notehost_records::state_folder::open_state(state)
         .and_then(|()| std::fs::write(&probe, b""))
         .and_then(|()| std::fs::remove_file(&probe));
     match written {
-        Ok(()) if crate::private::is_open_to_others(state) => Check::warn(
+        Ok(()) if notehost_platform::private::is_open_to_others(state) => Check::warn(
             "state folder",
             format!(
                 "{}: other users of this machine can open it",
                 state.display()
             ),
-            "its file system has no file modes: name a folder on another one with `--state DIR`",
+            "its file system has no file modes: choose a folder on another one with `--state DIR`",
         ),
         Ok(()) => Check::ok("state folder", state.display().to_string()),
         Err(error) => Check::fail(
             "state folder",
-            format!("{} cannot be written: {error}", state.display()),
-            "give yourself the right to write there, or name another folder with `--state DIR`",
+            format!("{} is not writable: {error}", state.display()),
+            "make it writable for your user, or choose another folder with `--state DIR`",
         ),
     }
 }
@@ -248,14 +253,12 @@ fn writable_state(state: &Path) -> Check {
 fn free_space(subject: &str, folder: &Path) -> Option<Check> {
     let disk = rustix::fs::statvfs(folder).ok()?;
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
-    let told = format!("{} MiB are free on its disk", free >> 20);
+    let told = format!("{} MiB free on its disk", free >> 20);
     Some(match free {
-        ..NO_SPACE => Check::fail(
-            subject,
-            told,
-            "free some space: the next change may not fit",
-        ),
-        NO_SPACE..LITTLE_SPACE => Check::warn(subject, told, "free some space soon"),
+        ..MIN_SPACE_BYTES => {
+            Check::fail(subject, told, "free some space: the next change may fail")
+        }
+        MIN_SPACE_BYTES..LOW_SPACE_BYTES => Check::warn(subject, told, "free some space soon"),
         _ => return None,
     })
 }
@@ -266,11 +269,11 @@ fn free_space(_: &str, _: &Path) -> Option<Check> {
 }
 
 fn clock(now: SystemTime) -> Check {
-    if now < SystemTime::UNIX_EPOCH + EARLIEST {
+    if now < SystemTime::UNIX_EPOCH + EARLIEST_TIME {
         Check::fail(
             "clock",
             "this machine's clock is years behind",
-            "set it: history and tokens go by it",
+            "set the clock: history and tokens depend on it",
         )
     } else {
         Check::ok("clock", "plausible")
@@ -319,9 +322,9 @@ fn report(terminal: &Terminal, checks: &[Check]) -> String {
             .count()
     };
     let summary = match (count(Verdict::Fail), count(Verdict::Warn)) {
-        (0, 0) => terminal.good("everything is as it should be"),
-        (0, warnings) => terminal.warning(&format!("it works; {warnings} to look at")),
-        (failures, _) => terminal.bad(&format!("{failures} to mend")),
+        (0, 0) => terminal.good("no problems found"),
+        (0, warnings) => terminal.warning(&format!("no failures; warnings: {warnings}")),
+        (failures, _) => terminal.bad(&format!("failures: {failures}")),
     };
     format!("{text}\n{summary}\n")
 }
@@ -331,13 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_from_before_the_program_is_wrong() {
+    fn an_implausibly_early_clock_fails() {
         assert_eq!(clock(SystemTime::UNIX_EPOCH).verdict, Verdict::Fail);
         assert_eq!(clock(SystemTime::now()).verdict, Verdict::Ok);
     }
 
     #[test]
-    fn a_state_folder_that_cannot_be_made_fails() {
+    fn an_uncreatable_state_folder_fails() {
         let root = tempfile::tempdir().expect("a folder");
         let file = root.path().join("file");
         std::fs::write(&file, "").expect("a file");

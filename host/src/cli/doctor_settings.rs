@@ -1,5 +1,5 @@
-//! What `doctor` says about the settings beyond whether they can be read: who may do what, the way in over HTTP, and the
-//! tokens for servers elsewhere.
+//! The `doctor` checks of valid settings: permissions, HTTP, and the
+//! tokens for remote servers.
 
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener};
@@ -8,17 +8,16 @@ use std::sync::Arc;
 use super::doctor::Check;
 use super::profile::store;
 use super::serve;
-use crate::auth::Tokens;
-use crate::config::{AuthMode, Loaded, Settings, VaultEntry, nearest};
-use crate::database::Database;
-use crate::policy::Permissions;
-use crate::transport::{self, TransportError};
-use crate::vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
+use notehost_config::{AuthMode, Loaded, Settings, VaultEntry, nearest};
+use notehost_policy::Permissions;
+use notehost_policy::auth::Tokens;
+use notehost_transport::{self as transport, TransportError};
+use notehost_vault::{Access, Effect, Kind, Limits, Tier, Vault, fold_path};
 
-/// As many notebooks as anybody has.
-const NOTEBOOKS: u32 = 10_000;
+/// The maximum number of notebooks to read.
+const MAX_NOTEBOOKS: u32 = 10_000;
 
-/// What clients may do, and whether the notebooks that are named for it exist.
+/// The permissions of clients, and whether the listed notebooks exist.
 pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
     let settings = &loaded.settings;
     let named = &settings.permissions.notebooks;
@@ -28,17 +27,17 @@ pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
     {
         Check::warn(
             "permissions",
-            "no notebook can be seen by anybody",
-            "say what clients may do: `notehost permission set NOTEBOOK r`, or `default` in `[permissions]`",
+            "no notebook is visible to any client",
+            "set permissions: `notehost permission set NOTEBOOK r`, or `default` in `[permissions]`",
         )
     } else if may_write(&settings.permissions.default) || named.values().any(may_write) {
-        Check::ok("permissions", told(settings))
+        Check::ok("permissions", summary(settings))
     } else {
         Check::ok(
             "permissions",
             format!(
                 "{}; to let clients write: `--allow rw`, or `notehost permission set NOTEBOOK rw`",
-                told(settings)
+                summary(settings)
             ),
         )
     }];
@@ -46,7 +45,7 @@ pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
     checks
 }
 
-fn told(settings: &Settings) -> String {
+fn summary(settings: &Settings) -> String {
     let named: Vec<String> = settings
         .permissions
         .notebooks
@@ -60,14 +59,14 @@ fn told(settings: &Settings) -> String {
     }
 }
 
-/// A tier for a notebook that is nowhere is probably meant for another one.
+/// Warns of tiers for notebooks that do not exist, which are probably misspelt.
 fn unknown_notebooks(loaded: &Loaded) -> Vec<Check> {
     let settings = &loaded.settings;
     let mut there = BTreeSet::new();
     for vault in &settings.vaults {
         match notebooks(loaded, vault) {
             Some(notebooks) => there.extend(notebooks),
-            // What is wrong with the vault is told with the vault.
+            // Problems of the vault are reported by the vault's checks.
             None => return Vec::new(),
         }
     }
@@ -88,10 +87,10 @@ fn unknown_notebooks(loaded: &Loaded) -> Vec<Check> {
             let near = nearest(name, there.iter().map(String::as_str));
             Check::warn(
                 "permissions",
-                format!("the notebook `{name}` has a tier, and is in no vault"),
+                format!("the notebook `{name}` has a tier but does not exist in any vault"),
                 match near {
-                    Some(near) => format!("did you mean `{near}`? The tier holds for nothing else"),
-                    None => "make the folder, or leave the line out of the config".to_owned(),
+                    Some(near) => format!("did you mean `{near}`? The tier has no effect"),
+                    None => "create the folder, or remove the line from the config".to_owned(),
                 },
             )
         })
@@ -102,31 +101,31 @@ fn notebooks(loaded: &Loaded, vault: &VaultEntry) -> Option<Vec<String>> {
     let mut everything = Settings::default();
     everything.permissions.default = Tier::Read;
     let rules = Permissions::of_caller(&everything, "doctor", None).ok()?;
-    let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+    let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
     let mut looking = Arc::new(vault).begin(Access {
         rules: Arc::new(rules),
         effect: Effect::Read,
         component: "doctor".into(),
         limits: Limits::default(),
     });
-    let entries = looking.list("", false, None, NOTEBOOKS).ok()?.entries;
+    let entries = looking.list("", false, None, MAX_NOTEBOOKS).ok()?.entries;
     let folders = entries
         .into_iter()
         .filter(|entry| entry.kind == Kind::Folder);
     Some(folders.map(|entry| entry.path).collect())
 }
 
-/// Whether `serve --http` would serve there.
+/// Whether `serve --http` could serve at this address.
 pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
     let mut checks = Vec::new();
-    // Without a vault nothing is served, and that is told elsewhere.
+    // Without a vault nothing is served, which another check reports.
     if let (false, Err(refused)) = (loaded.settings.vaults.is_empty(), serve::check(loaded))
         && loaded.check().is_ok()
     {
         let advice = refused.hint().unwrap_or_default();
         checks.push(Check::fail("http", refused.message(), advice));
     }
-    match Database::open(&loaded.running.state) {
+    match notehost_policy::open_records(&loaded.running.state) {
         Ok(database) => {
             let tokens = Arc::new(Tokens::new(Arc::new(database)));
             if let Err(error) = transport::check_http(&loaded.settings, tokens, address) {
@@ -136,22 +135,22 @@ pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
         }
         Err(error) => checks.push(Check::fail(
             "http",
-            format!("whether tokens were made cannot be told: {error}"),
-            "mend the state folder, or name another one with `--state DIR`",
+            format!("cannot read the tokens: {error}"),
+            "repair the state folder, or choose another one with `--state DIR`",
         )),
     }
     if !address.ip().is_loopback() && loaded.settings.http.tls_cert.is_none() {
         checks.push(Check::warn(
             "http",
-            format!("{address} can be reached from other machines, and nothing is encrypted"),
-            "set `http.tls_cert` and `http.tls_key`, or put a proxy with TLS before it",
+            format!("{address} is reachable from other machines without encryption"),
+            "set `http.tls_cert` and `http.tls_key`, or use a reverse proxy with TLS",
         ));
     }
     if loaded.settings.auth.mode == AuthMode::None && address.ip().is_loopback() {
         checks.push(Check::warn(
             "http",
             "no authentication is required: every user and container of this machine can call",
-            "leave `--no-auth` out, or set `auth.mode` to `auto`; the first start makes a token",
+            "omit `--no-auth`, or set `auth.mode` to `auto`; the first start creates a token",
         ));
     }
     checks.push(match TcpListener::bind(address) {
@@ -161,14 +160,14 @@ pub(super) fn http(loaded: &Loaded, address: SocketAddr) -> Vec<Check> {
             Check::fail(
                 "http",
                 taken.to_string(),
-                "end the program that has it, or choose another port with `--http ADDR`",
+                "stop the program that uses it, or choose another port with `--http ADDR`",
             )
         }
     });
     checks
 }
 
-/// The tokens for servers elsewhere.
+/// The profiles of remote servers.
 pub(super) fn profiles() -> Option<Check> {
     let file = store::file().ok()?;
     if !file.exists() {
@@ -189,13 +188,13 @@ pub(super) fn profiles() -> Option<Check> {
         Ok(profiles) => match &profiles.in_use {
             Some(name) if !profiles.profiles.contains_key(name) => Check::fail(
                 "profiles",
-                format!("`{name}` is in use and is not there"),
-                "choose another: `notehost profile use NAME`, or none: `notehost profile use`",
+                format!("the selected profile `{name}` does not exist"),
+                "select another: `notehost profile use NAME`, or none: `notehost profile use`",
             ),
             Some(name) => Check::ok("profiles", format!("calls go to `{name}`")),
             None => Check::ok(
                 "profiles",
-                format!("{}, none in use", profiles.profiles.len()),
+                format!("{}, none selected", profiles.profiles.len()),
             ),
         },
     })

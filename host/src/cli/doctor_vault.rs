@@ -1,16 +1,16 @@
-//! What `doctor` says about one vault. The vault room looks; here it is put into words.
+//! The `doctor` checks of one vault. The `vault` crate finds the problems; here they are worded.
 
 use std::path::Path;
 
 use super::doctor::Check;
-use crate::config::VaultEntry;
-use crate::index::report;
-use crate::vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
+use notehost_config::VaultEntry;
+use notehost_index::report;
+use notehost_vault::{Findings, LARGE_NOTE, Vault, holder, inspect};
 
-/// How many paths of a long list are told.
-const TOLD: usize = 5;
+/// The maximum number of paths shown of a list.
+const MAX_PATHS: usize = 5;
 
-/// Everything worth telling about a vault.
+/// All checks of a vault.
 pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
     let subject = format!("vault {}", vault.id);
     let found = match inspect(&vault.id, &vault.path, state) {
@@ -20,7 +20,7 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
             return vec![Check::fail(
                 subject,
                 told,
-                "name a folder that exists and that you may read",
+                "use an existing folder that you can read",
             )];
         }
     };
@@ -37,15 +37,15 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
     if let Some(who) = &served {
         checks.push(Check::warn(
             subject.as_str(),
-            format!("it is being served by process {who}"),
-            "another process can serve or call it when that one has ended",
+            format!("in use by process {who}"),
+            "other processes can use it after that process ends",
         ));
     }
     if !found.is_writable {
         checks.push(Check::warn(
             subject.as_str(),
-            "its folder cannot be written by you",
-            "clients will only be able to read, whatever their tier",
+            "its folder is not writable for your user",
+            "clients can only read, regardless of their tier",
         ));
     }
     checks.extend(oddities(&subject, &found));
@@ -56,11 +56,16 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
 fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
     let twins: Vec<String> = found.twins.iter().map(|alike| alike.join(" / ")).collect();
     let large = format!("over {} MiB, slow to read and to edit", LARGE_NOTE >> 20);
-    let lists: [(&[String], &str, &str); 11] = [
+    let left: Vec<String> = found
+        .left_as
+        .iter()
+        .map(|(path, left_as)| format!("{path} as `{left_as}`"))
+        .collect();
+    let lists: [(&[String], &str, &str); 12] = [
         (
             &found.unreadable,
             "cannot be read",
-            "give yourself the right to read, or move them out of the vault",
+            "make them readable for your user, or move them out of the vault",
         ),
         (
             &found.read_only,
@@ -69,45 +74,51 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
         ),
         (
             &found.not_utf8,
-            "not UTF-8, so they cannot be read as text",
+            "not UTF-8, so not readable as text",
             "convert them: `iconv -f latin1 -t utf8 OLD > NEW`",
         ),
         (
             &found.unspeakable,
-            "names that no path can spell",
+            "names that are not valid in a path",
             "rename them without backslashes and control characters",
         ),
         (
             &twins,
-            "names that differ only in case or accents' encoding",
-            "rename one of each: other systems take them for the same",
+            "names that differ only in case or Unicode normalization",
+            "rename one of each: other systems treat them as the same file",
         ),
         (
             &found.stray_links,
-            "symbolic links that lead out of the vault or nowhere",
-            "clients cannot see them; copy the notes in if they should",
+            "symbolic links that are dangling or point outside the vault",
+            "clients cannot see them; copy the notes into the vault if they should",
         ),
         (&found.large, &large, "split them"),
         (
             &found.future,
-            "changed in the future",
+            "modified in the future",
             "check the clocks of the machines that share this folder",
         ),
         (
             &found.leftovers,
-            "left by an interrupted change",
-            "the next `notehost serve` finishes the change or takes it back",
+            "journals of an interrupted change",
+            "the next `notehost serve` completes the change or rolls it back",
         ),
         (
             &found.set_aside,
-            "kept from a change that could be neither finished nor taken back",
-            "compare `parked` files with your notes, look into `notehost call document.trash`, then remove them",
+            "kept from a change that could be neither completed nor rolled back",
+            "compare `parked` files with your notes and keep them: one may be the only copy of a note; look into `notehost \
+             call document.trash`, then remove the rest",
+        ),
+        (
+            &left,
+            "left by this machine under another id or path of this vault",
+            "start once with that id and path, which finishes the change or takes it back; remove nothing before",
         ),
         (
             &found.foreign,
             "in `.notehost` and not written by this machine: never replayed",
-            "another machine that shares this vault may need them; if there is none, look where they came from and \
-             remove them",
+            "another machine that shares this vault may need them; if there is none, look where they came from, and keep \
+             `parked` files: one may be the only copy of a note",
         ),
     ];
     lists
@@ -123,24 +134,24 @@ fn oddities(subject: &str, found: &Findings) -> Vec<Check> {
         .collect()
 }
 
-/// What the index has to say, and what it makes of peculiar files.
+/// The checks of the index, and the files that it reports.
 fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) -> Vec<Check> {
-    let looked = Vault::open_to_look(&vault.id, &vault.path, state);
+    let looked = Vault::open_read_only(&vault.id, &vault.path, state);
     let Some(found) = looked.ok().and_then(|vault| report(&vault).ok()) else {
         return Vec::new();
     };
     let mut checks = Vec::new();
     if found.is_there {
         let told = format!(
-            "its index has {} notes, {} links, {} tags; {} files changed since it was written",
+            "the index has {} notes, {} links, {} tags; {} files changed since it was written",
             found.notes, found.links, found.tags, found.changed
         );
-        // Whoever serves it follows the files, and writes down what it knows now and then.
+        // A server follows the files, and writes the index periodically.
         checks.push(match found.changed > 0 && !is_served {
             true => Check::warn(
                 subject,
                 told,
-                "the next `notehost serve` reads them; `notehost index rebuild` builds it anew",
+                "the next `notehost serve` updates it; `notehost index rebuild` rebuilds it",
             ),
             false => Check::ok(subject, told),
         });
@@ -148,18 +159,18 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
     let lists: [(&[String], &str, &str); 4] = [
         (
             &found.conflicts,
-            "copies that a sync tool made of notes that two machines changed",
-            "compare each with its original, keep what is right and remove the copy",
+            "sync conflict copies of notes that two machines changed",
+            "compare each with its original, merge them and delete the copy",
         ),
         (
             &found.placeholders,
-            "notes that are only in the cloud, so nobody can read them here",
-            "have the sync tool keep this folder on this machine",
+            "notes that are only in the cloud, so not readable here",
+            "configure the sync tool to keep this folder on this machine",
         ),
         (
             &found.refused,
-            "ignore filters that are invalid or over a limit, and ignore nothing",
-            "correct or remove them",
+            "ignore filters that are invalid or over a limit, and have no effect",
+            "correct or delete them",
         ),
         (
             &found.unread_properties,
@@ -180,7 +191,7 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
         checks.push(Check::ok(
             subject,
             format!(
-                "{} notes are left out of searches, as `.notehostignore` and Obsidian's settings say: {}",
+                "{} notes are excluded from searches by `.notehostignore` or Obsidian's settings: {}",
                 found.ignored.len(),
                 some(&found.ignored)
             ),
@@ -193,11 +204,11 @@ fn of_index(subject: &str, vault: &VaultEntry, state: &Path, is_served: bool) ->
 fn some(paths: &[String]) -> String {
     let told = paths
         .iter()
-        .take(TOLD)
+        .take(MAX_PATHS)
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(", ");
-    match paths.len().saturating_sub(TOLD) {
+    match paths.len().saturating_sub(MAX_PATHS) {
         0 => told,
         more => format!("{told} and {more} more"),
     }

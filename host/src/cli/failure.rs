@@ -1,15 +1,15 @@
-//! How a command ends when it did not work: a sentence, what to do about it, and the exit code.
+//! The failure of a command: a message, a hint, and the exit code.
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use super::terminal::Terminal;
-use crate::config::ConfigError;
-use crate::dispatch::StartError;
-use crate::runtime::LoadError;
-use crate::transport::TransportError;
+use notehost_config::ConfigError;
+use notehost_pipeline::StartError;
+use notehost_runtime::LoadError;
+use notehost_transport::TransportError;
 
-/// Why a command did not work.
+/// Why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     code: u8,
@@ -23,12 +23,12 @@ impl Failure {
         Failure::new(1, message)
     }
 
-    /// The command line does not say what to do.
+    /// The command line is invalid.
     pub(super) fn usage(message: impl Into<String>) -> Failure {
         Failure::new(2, message)
     }
 
-    /// Nothing could be started.
+    /// The command could not start or connect.
     pub(super) fn start(message: impl Into<String>) -> Failure {
         Failure::new(3, message)
     }
@@ -41,13 +41,13 @@ impl Failure {
         }
     }
 
-    /// Add what the person can do.
+    /// Adds a hint.
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Add what the person can do, where somebody knows.
+    /// Adds a hint, if there is one.
     pub(super) fn with_any_hint(mut self, hint: Option<String>) -> Failure {
         self.hint = hint;
         self
@@ -58,18 +58,18 @@ impl Failure {
         &self.message
     }
 
-    /// What the person can do.
+    /// The hint.
     pub(super) fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
 
-    /// The code that the process ends with.
+    /// The exit code of the process.
     pub(super) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code)
     }
 
-    /// Tell the person.
-    pub(super) fn tell(&self, terminal: &Terminal) {
+    /// Prints the message and hint.
+    pub(super) fn print(&self, terminal: &Terminal) {
         let mut told = format!(
             "{} {}\n",
             terminal.bad("error:"),
@@ -82,7 +82,7 @@ impl Failure {
                 terminal.safe(hint)
             ));
         }
-        // Where nobody listens nothing can be told.
+        // A closed stderr cannot be reported.
         let _ = std::io::stderr().write_all(told.as_bytes());
     }
 }

@@ -1,20 +1,21 @@
-//! `--field value` on the command line becomes the arguments of an action, read as its schema says. Whether the
-//! arguments fit the schema is not decided here: the pipeline does, as for every caller.
+//! Parses `--field value` of the command line into the arguments of an action, by its schema. Whether the
+//! arguments satisfy the schema is validated by the pipeline, as for every caller.
 
+use notehost_platform::shell::quoted;
 use std::io::Read;
 
 use serde_json::{Map, Value, json};
 
 use super::failure::Failure;
-use crate::config::nearest;
-use crate::registry::COMMON_ARGUMENTS;
+use notehost_config::nearest;
+use notehost_pipeline::registry::COMMON_ARGUMENTS;
 
 /// The fields that an action takes from the command line, by name.
 pub(super) struct Fields<'a> {
     domain: &'a str,
     action: &'a str,
     properties: Map<String, Value>,
-    /// Taken with every action, and told only where they matter.
+    /// The fields that every action accepts; only listed where they matter.
     quiet: Map<String, Value>,
     required: Vec<&'a str>,
 }
@@ -31,7 +32,7 @@ impl<'a> Fields<'a> {
             .and_then(Value::as_object)
             .cloned()
             .unwrap_or_default();
-        // The vault is picked by the flag of that name.
+        // The vault is selected by the flag of that name.
         properties.remove("vault");
         let quiet = COMMON_ARGUMENTS
             .into_iter()
@@ -58,7 +59,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Each field with its schema, and whether it must be given.
+    /// Each field with its schema, and whether it is required.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Value, bool)> {
         self.properties.iter().map(|(name, schema)| {
             (
@@ -69,12 +70,12 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// Whether there is such a field.
+    /// Whether the field exists.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.properties.contains_key(name) || self.quiet.contains_key(name)
     }
 
-    /// Read the words of the command line on top of `arguments`. `-` as a value is what `stdin` holds.
+    /// Parses the words of the command line into `arguments`. The value `-` reads `stdin`.
     pub(super) fn read(
         &self,
         words: &[String],
@@ -95,7 +96,7 @@ impl<'a> Fields<'a> {
             let kind = kind_of(schema);
             if value.is_none() {
                 let next = words.peek().copied().filter(|next| !next.starts_with("--"));
-                value = next.filter(|next| kind != "boolean" || truth(next).is_some());
+                value = next.filter(|next| kind != "boolean" || parse_boolean(next).is_some());
                 if value.is_some() {
                     words.next();
                 }
@@ -108,7 +109,7 @@ impl<'a> Fields<'a> {
                         accepted(schema)
                     ))
                     .with_hint(format!(
-                        "a value that begins with `--` is written `--{name}=…`"
+                        "write a value that begins with `--` as `--{name}=…`"
                     )));
                 }
                 (Some("-"), "string") => Value::String(everything(name, stdin)?),
@@ -120,7 +121,7 @@ impl<'a> Fields<'a> {
         Ok(())
     }
 
-    /// The field of that name, also where `-` stands for `_`.
+    /// The field with that name, also if written with `-` for `_`.
     fn known(&self, name: &str) -> Result<(&str, &Value), Failure> {
         let spelt = name.replace('-', "_");
         let mut all = self.properties.iter().chain(&self.quiet);
@@ -137,7 +138,7 @@ impl<'a> Fields<'a> {
         };
         let all: Vec<String> = names.map(|name| format!("--{name}")).collect();
         Err(Failure::usage(told).with_hint(format!(
-            "it takes {}; see `notehost help {} {}`",
+            "fields: {}; see `notehost help {} {}`",
             all.join(", "),
             self.domain,
             self.action
@@ -160,7 +161,7 @@ impl<'a> Fields<'a> {
                 earlier.extend(more);
                 Ok(())
             }
-            _ => Err(Failure::usage(format!("`--{name}` is given twice"))),
+            _ => Err(Failure::usage(format!("`--{name}` was given twice"))),
         }
     }
 
@@ -170,18 +171,20 @@ impl<'a> Fields<'a> {
             .first()
             .copied()
             .or_else(|| self.properties.keys().next().map(String::as_str));
-        Failure::usage(format!("`{word}` belongs to no field")).with_any_hint(name.map(|name| {
-            format!(
-                "fields are named: `notehost call {} {} --{name} {}`",
-                self.domain,
-                self.action,
-                quoted(word)
-            )
-        }))
+        Failure::usage(format!("`{word}` does not belong to a field")).with_any_hint(name.map(
+            |name| {
+                format!(
+                    "name the field: `notehost call {} {} --{name} {}`",
+                    self.domain,
+                    self.action,
+                    quoted(word)
+                )
+            },
+        ))
     }
 }
 
-/// The JSON type of a field; `""` where its schema leaves it open.
+/// The JSON type of a field; `""` if its schema has none.
 pub(super) fn kind_of(schema: &Value) -> &str {
     schema
         .get("type")
@@ -189,21 +192,11 @@ pub(super) fn kind_of(schema: &Value) -> &str {
         .unwrap_or_default()
 }
 
-/// A word as a shell would want it.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "-_./:@%+,=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
 fn parse(name: &str, schema: &Value, text: &str) -> Result<Value, Failure> {
     let json = || serde_json::from_str::<Value>(text).ok();
     let read = match kind_of(schema) {
         "string" => Some(text.into()),
-        "boolean" => truth(text).map(Value::Bool),
+        "boolean" => parse_boolean(text).map(Value::Bool),
         "integer" => json().filter(|value| value.is_i64() || value.is_u64()),
         "number" => json().filter(Value::is_number),
         "object" => json().filter(Value::is_object),
@@ -218,38 +211,38 @@ fn parse(name: &str, schema: &Value, text: &str) -> Result<Value, Failure> {
                 .into(),
             ),
         },
-        // The schema leaves it open: JSON where it is JSON.
+        // The schema has no type: JSON if it parses as JSON.
         _ => Some(json().unwrap_or_else(|| text.into())),
     };
     read.ok_or_else(|| {
         Failure::usage(format!(
-            "`--{name}` takes {}, not `{text}`",
+            "`--{name}` needs {}, not `{text}`",
             accepted(schema)
         ))
     })
 }
 
-/// What a field accepts, for people.
+/// The accepted values of a field, in words.
 pub(super) fn accepted(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
         return format!("one of {}", words.join(", "));
     }
     match kind_of(schema) {
-        "string" => "a text".into(),
+        "string" => "a string".into(),
         "boolean" => "true or false".into(),
-        "integer" => "a whole number".into(),
+        "integer" => "an integer".into(),
         "number" => "a number".into(),
         "object" => "a JSON object".into(),
         "array" => match kind_of(schema.get("items").unwrap_or(&Value::Null)) {
-            "object" => "JSON objects (repeat the flag, or a JSON list)".into(),
-            _ => "several (repeat the flag, or a JSON list)".into(),
+            "object" => "JSON objects (repeat the flag, or a JSON array)".into(),
+            _ => "a list (repeat the flag, or a JSON array)".into(),
         },
         _ => "a value".into(),
     }
 }
 
-fn truth(text: &str) -> Option<bool> {
+fn parse_boolean(text: &str) -> Option<bool> {
     match text.to_lowercase().as_str() {
         "true" | "yes" | "on" | "1" => Some(true),
         "false" | "no" | "off" | "0" => Some(false),

@@ -1,4 +1,4 @@
-//! Words against a schema.
+//! Tests of parsing fields by a schema.
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn refused(line: &[&str]) -> String {
 }
 
 #[test]
-fn each_type_is_read_as_its_schema_says() {
+fn fields_are_parsed_by_their_schema_type() {
     let read = read(&[
         "--path",
         "12",
@@ -87,7 +87,7 @@ fn a_list_is_a_repeated_flag_or_json() {
 }
 
 #[test]
-fn a_switch_alone_is_true_and_can_be_said_to_be_false() {
+fn a_boolean_flag_defaults_to_true_and_accepts_false() {
     let value = |line: &[&str]| read(line).expect("arguments")["recursive"].clone();
     assert_eq!(value(&["--recursive"]), true);
     assert_eq!(value(&["--recursive", "no"]), false);
@@ -96,7 +96,7 @@ fn a_switch_alone_is_true_and_can_be_said_to_be_false() {
 }
 
 #[test]
-fn a_dash_is_what_stdin_holds() {
+fn a_dash_reads_stdin() {
     assert_eq!(
         read(&["--content", "-"]).expect("arguments")["content"],
         "from stdin\n"
@@ -104,7 +104,7 @@ fn a_dash_is_what_stdin_holds() {
 }
 
 #[test]
-fn every_action_takes_what_the_host_takes() {
+fn every_action_accepts_the_host_fields() {
     assert_eq!(read(&["--dry-run"]).expect("arguments")["dry_run"], true);
 }
 
@@ -113,16 +113,16 @@ fn a_misspelt_field_names_the_nearest() {
     assert!(
         refused(&["--pth", "a"]).contains("`document read` has no `--pth`: did you mean `--path`?")
     );
-    assert!(refused(&["--colour", "a"]).contains("it takes --path, --content"));
+    assert!(refused(&["--colour", "a"]).contains("fields: --path, --content"));
     assert!(refused(&["--vault", "a"]).contains("no `--vault`"));
 }
 
 #[test]
-fn what_cannot_be_read_says_what_is_accepted() {
-    assert!(refused(&["--limit", "many"]).contains("`--limit` takes a whole number, not `many`"));
-    assert!(refused(&["--lines", "x"]).contains("`--lines` takes a whole number, not `x`"));
-    assert!(refused(&["--set", "a=1"]).contains("`--set` takes a JSON object"));
-    assert!(refused(&["--path"]).contains("`--path` needs a value: a text"));
+fn invalid_values_report_the_accepted_ones() {
+    assert!(refused(&["--limit", "many"]).contains("`--limit` needs an integer, not `many`"));
+    assert!(refused(&["--lines", "x"]).contains("`--lines` needs an integer, not `x`"));
+    assert!(refused(&["--set", "a=1"]).contains("`--set` needs a JSON object"));
+    assert!(refused(&["--path"]).contains("`--path` needs a value: a string"));
     assert!(refused(&["--path", "a", "--path", "b"]).contains("given twice"));
     assert!(refused(&["A note.md"]).contains("notehost call document read --path 'A note.md'"));
 }

@@ -1,5 +1,5 @@
-//! `notehost help`: the program, a domain or an action, explained. What is told of actions comes from their
-//! components, so that a third-party one explains itself like any other.
+//! `notehost help`: explains the program, a domain or an action. Descriptions of actions come from their
+//! components, including third-party ones.
 
 use std::process::ExitCode;
 
@@ -11,8 +11,8 @@ use super::remote::Remote;
 use super::terminal::Terminal;
 use super::tools::{effect_word, first_sentence};
 use super::{action_help, logging};
-use crate::config::nearest;
-use crate::registry::{Domain, Snapshot};
+use notehost_config::nearest;
+use notehost_pipeline::registry::{Domain, Snapshot};
 
 /// Explain a domain or an action.
 #[derive(Debug, Args)]
@@ -57,7 +57,7 @@ fn overview(terminal: &Terminal, domains: &Snapshot) -> String {
     let rows = domains
         .domains()
         .map(|domain| vec![domain.name.clone(), first_sentence(&domain.description)]);
-    text.push_str(&terminal.table(&["domain", "what it is for"], rows));
+    text.push_str(&terminal.table(&["domain", "description"], rows));
     text.push_str(&format!(
         "\n{}\n",
         terminal.faint("more: notehost help DOMAIN [ACTION]")
@@ -79,7 +79,7 @@ fn of_domain(terminal: &Terminal, domain: &Domain) -> String {
         "{}\n{}\n\n{}\n{}\n",
         terminal.strong(&heading),
         terminal.safe(domain.description.trim()),
-        terminal.table(&["action", "effect", "what it does"], rows),
+        terminal.table(&["action", "effect", "description"], rows),
         terminal.faint(&format!("more: notehost help {} ACTION", domain.name)),
     )
 }
@@ -93,8 +93,8 @@ fn find<'a>(domains: &'a Snapshot, name: &str) -> Result<&'a Domain, Failure> {
         .map(|domain| domain.name.as_str())
         .collect();
     let told = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("no domain `{name}`: did you mean `{near}`?"),
-        None => format!("no domain `{name}`"),
+        Some(near) => format!("unknown domain `{name}`: did you mean `{near}`?"),
+        None => format!("unknown domain `{name}`"),
     };
-    Err(Failure::usage(told).with_hint(format!("there are {}", known.join(", "))))
+    Err(Failure::usage(told).with_hint(format!("known domains: {}", known.join(", "))))
 }

@@ -1,6 +1,7 @@
-//! `notehost history`: what was changed, across notes, and taking it back. Looking needs no lock and works beside a
-//! running server; undoing commits as everybody does, and so needs the vault for itself.
+//! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
+//! running server; undo commits like any other change, and needs the vault's lock.
 
+use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,42 +12,42 @@ use serde_json::{Value, json};
 
 use super::call::print_json;
 use super::failure::Failure;
-use super::history_told::{cells, for_programs, remark, shown_files, with_diff};
+use super::history_output::{cells, remark, shown_files, to_json, with_diff};
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::audit::{Audit, Entry};
-use crate::config::{Given, Loaded, VaultEntry};
-use crate::database::{Database, now_ms};
-use crate::dispatch::CallError;
-use crate::policy::Permissions;
-use crate::vault::{
+use notehost_config::{Loaded, Overrides, VaultEntry};
+use notehost_pipeline::CallError;
+use notehost_policy::Permissions;
+use notehost_records::audit::{Audit, Entry};
+use notehost_records::database::now_ms;
+use notehost_records::when::{self, Moment, moment};
+use notehost_vault::{
     Access, Change, CommitError, CommitNote, Effect, Kind, Limits, Rules, StagedChange, Tier,
     Transaction, Vault, VaultError, VaultSettings,
 };
-use crate::when::{self, Moment, moment};
 
-/// In whose name this is done, and what it is called where calls are written down.
+/// The caller and the domain of these calls in the audit log.
 const CALLER: &str = "cli";
 const DOMAIN: &str = "history";
-/// How many changes are looked at together.
-const PAGE: u32 = 200;
+/// How many changes are read at once.
+const PAGE_SIZE: u32 = 200;
 
-/// See and undo what was changed.
+/// Show and undo changes.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct History {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Command {
     /// List changes, the latest first
     List(List),
-    /// Show what a change did to each file
+    /// Show a change as a diff per file
     Show(Show),
-    /// Take a change back: every file gets the bytes and the place it had
+    /// Undo a change: restore the content and path of every file
     Undo(Undo),
 }
 
@@ -58,76 +59,76 @@ struct List {
     /// Only changes by this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// Only changes since then: `2h`, `7d`, `2026-11-01`
+    /// Only changes since this time: `2h`, `7d`, `2026-11-01`
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Moment>,
-    /// At most so many
+    /// Maximum number of changes
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: usize,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
 struct Show {
-    /// The change's id, as `list` and every write tell it
+    /// The id of the change, as returned by `list` and every write
     change: String,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
 struct Undo {
-    /// The change's id, as `list` and every write tell it
+    /// The id of the change, as returned by `list` and every write
     change: String,
-    /// Only show what would change
+    /// Only show the effect, change nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    how: How,
+    how: CommonFlags,
 }
 
 #[derive(Debug, Args)]
-struct How {
-    /// The folder of notes, or the id of a configured vault [all that are configured]
+struct CommonFlags {
+    /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// What may be done in notebooks that nothing names: none, r, rw or rwd
+    /// The tier of notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// What is needed to look into the vaults.
-struct Desk {
+/// The context of the commands: settings, records, terminal.
+struct Context {
     loaded: Loaded,
     rules: Arc<dyn Rules>,
     terminal: Terminal,
     as_json: bool,
 }
 
-impl How {
-    fn open(self) -> Result<Desk, Failure> {
-        let loaded = options::load(Given {
+impl CommonFlags {
+    fn open(self) -> Result<Context, Failure> {
+        let loaded = options::load(Overrides {
             vault: self.vault,
             allow: self.allow,
             ..self.common.given()
         })?;
         logging::start(&loaded.running, "warn")?;
         if loaded.settings.vaults.is_empty() {
-            return Err(Failure::usage("no vault is named").with_hint(
-                "name a folder of notes with `--vault PATH`, or write a config: `notehost config init`",
+            return Err(Failure::usage("no vault is specified").with_hint(
+                "specify a folder of notes with `--vault PATH`, or create a config: `notehost config init`",
             ));
         }
         loaded.check()?;
         let rules = Permissions::of_caller(&loaded.settings, CALLER, None)
             .map_err(|error| Failure::start(error.to_string()))?;
         let terminal = Terminal::stdout();
-        Ok(Desk {
+        Ok(Context {
             rules: Arc::new(rules),
             as_json: self.json_output || !terminal.is_terminal(),
             terminal,
@@ -136,7 +137,7 @@ impl How {
     }
 }
 
-impl Desk {
+impl Context {
     fn access(&self, effect: Effect) -> Access {
         Access {
             rules: self.rules.clone(),
@@ -146,37 +147,37 @@ impl Desk {
         }
     }
 
-    /// A look into each vault, whoever serves it.
-    fn looks(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
-        let mut looks = Vec::new();
+    /// A read-only transaction on each vault, also if a server has it open.
+    fn open_all(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
+        let mut opened = Vec::new();
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
-            let vault = Vault::open_to_look(&entry.id, &entry.path, state).map_err(not_opened)?;
-            looks.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
+            let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
+            opened.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
         }
-        Ok(looks)
+        Ok(opened)
     }
 
-    /// The change of this id, in whichever vault it was made.
+    /// The change with this id, in any vault.
     fn find(&self, id: &str) -> Result<(&VaultEntry, Change, Vec<StagedChange>), Failure> {
-        for (entry, mut transaction) in self.looks()? {
+        for (entry, mut transaction) in self.open_all()? {
             match transaction.past_change(id) {
                 Ok((change, files)) => return Ok((entry, change, files)),
-                Err(error) if error.code() == "not_found" => {}
+                Err(error) if error.code() == Code::NotFound => {}
                 Err(error) => return Err(failure(error)),
             }
         }
-        Err(Failure::call(format!("no change `{id}`"))
-            .with_hint("`notehost history list` shows the changes that are still kept"))
+        Err(Failure::call(format!("unknown change `{id}`"))
+            .with_hint("`notehost history list` shows the retained changes"))
     }
 }
 
 impl History {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         match self.what {
-            What::List(command) => command.run(),
-            What::Show(command) => command.run(),
-            What::Undo(command) => command.run(),
+            Command::List(command) => command.run(),
+            Command::Show(command) => command.run(),
+            Command::Undo(command) => command.run(),
         }
     }
 }
@@ -193,7 +194,7 @@ impl List {
         let desk = how.open()?;
         let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
         let mut absent = None;
-        for (entry, mut transaction) in desk.looks()? {
+        for (entry, mut transaction) in desk.open_all()? {
             let is_wanted = |change: &Change| {
                 caller
                     .as_ref()
@@ -202,8 +203,8 @@ impl List {
             let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
-                // Another vault may have it.
-                Err(error) if error.code() == "not_found" => absent = Some(error),
+                // Another vault may contain it.
+                Err(error) if error.code() == Code::NotFound => absent = Some(error),
                 Err(error) => return Err(failure(error)),
             }
         }
@@ -215,7 +216,7 @@ impl List {
         if desk.as_json {
             let items: Vec<Value> = found
                 .iter()
-                .map(|(entry, change)| for_programs(entry, change))
+                .map(|(entry, change)| to_json(entry, change))
                 .collect();
             print_json(&desk.terminal, json!({ "items": items }));
         } else if found.is_empty() {
@@ -230,7 +231,7 @@ impl List {
     }
 }
 
-/// The changes of a vault that are wanted, the latest first.
+/// The selected changes of a vault, the latest first.
 fn changes(
     transaction: &mut Transaction,
     path: Option<&str>,
@@ -247,7 +248,7 @@ fn changes(
             _ if plain.len() < path.len() => folder = Some(path.to_owned()),
             Ok(entry) => note = Some(entry.path),
             Err(absent) => {
-                // It may be gone, and `.md` may be left out.
+                // It may have been deleted, and `.md` may be omitted.
                 let named = match plain.ends_with(".md") {
                     true => plain.to_owned(),
                     false => format!("{plain}.md"),
@@ -273,7 +274,7 @@ fn changes(
     let mut found = Vec::new();
     let mut after: Option<String> = None;
     while found.len() < limit {
-        let page = transaction.history(note.as_deref(), after.as_deref(), PAGE)?;
+        let page = transaction.history(note.as_deref(), after.as_deref(), PAGE_SIZE)?;
         let Some(last) = page.last() else { break };
         after = Some(last.id.clone());
         let is_over = last.time < since;
@@ -293,7 +294,7 @@ impl Show {
         let desk = self.how.open()?;
         let (entry, change, files) = desk.find(&self.change)?;
         if desk.as_json {
-            let mut value = for_programs(entry, &change);
+            let mut value = to_json(entry, &change);
             value["files"] = files.iter().map(with_diff).collect();
             print_json(&desk.terminal, value);
             return Ok(ExitCode::SUCCESS);
@@ -354,12 +355,13 @@ impl Undo {
                     }
                 }
             }
-            Err(error) => record.outcome = error.code,
+            Err(error) => record.outcome = error.code.as_str(),
         }
         record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let database = Database::open(&desk.loaded.running.state)?;
+        let database = notehost_policy::open_records(&desk.loaded.running.state)?;
         Audit::start(&database, &desk.loaded.settings)?.write(record);
-        let Undone { files, change: id } = done.map_err(|error| desk.why_not(&change, error))?;
+        let Undone { files, change: id } =
+            done.map_err(|error| desk.undo_failure(&change, error))?;
         if desk.as_json {
             let mut told = json!({
                 "undoes": change,
@@ -375,10 +377,7 @@ impl Undo {
             let mut text = shown_files(&desk.terminal, &files);
             text.push_str(&match id {
                 Some(id) => format!("{}: change {id}\n", desk.terminal.good("undone")),
-                None => format!(
-                    "{}\n",
-                    desk.terminal.faint("only shown: nothing was changed")
-                ),
+                None => format!("{}\n", desk.terminal.faint("dry run: nothing was changed")),
             });
             desk.terminal.print(&text);
         }
@@ -386,19 +385,19 @@ impl Undo {
     }
 }
 
-/// What an undo did, or would do.
+/// The result of an undo or of its dry run.
 struct Undone {
     files: Vec<StagedChange>,
-    /// `None` if it was only shown.
+    /// `None` for a dry run.
     change: Option<String>,
 }
 
-impl Desk {
+impl Context {
     fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
         let settings = &self.loaded.settings;
         if dry_run {
-            // Nothing is written, so nobody has to be kept out.
-            let vault = Vault::open_to_look(&entry.id, &entry.path, &self.loaded.running.state)?;
+            // Nothing is written, so no lock is needed.
+            let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
             let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
             transaction.undo(change)?;
             return Ok(Undone {
@@ -407,12 +406,9 @@ impl Desk {
             });
         }
         if settings.read_only || entry.read_only {
-            let message = format!(
-                "the vault `{}` is switched to read-only: nothing can be changed now",
-                entry.id
-            );
-            return Err(CallError::new("read_only", message)
-                .with_hint("an admin switched it in the config: `read_only`"));
+            let message = format!("the vault `{}` is read-only", entry.id);
+            return Err(CallError::new(Code::ReadOnly, message)
+                .with_hint("an admin can change it in the config: `read_only`"));
         }
         let memory = VaultSettings {
             history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
@@ -432,8 +428,8 @@ impl Desk {
             CommitError::Conflict { path } => {
                 let path = path.unwrap_or_else(|| "the vault".into());
                 CallError::new(
-                    "conflict",
-                    format!("`{path}` just changed; nothing was undone, try again"),
+                    Code::Conflict,
+                    format!("`{path}` changed at the same time; nothing was undone, try again"),
                 )
             }
             CommitError::Failed(error) | CommitError::Unsettled(error) => error.into(),
@@ -444,30 +440,30 @@ impl Desk {
         })
     }
 
-    fn why_not(&self, change: &str, error: CallError) -> Failure {
+    fn undo_failure(&self, change: &str, error: CallError) -> Failure {
         let is_held = error
             .details
             .as_ref()
             .is_some_and(|details| details.get("process").is_some());
         let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
-            "unavailable" if is_held => Failure::start(error.message).with_hint(format!(
-                "let the running server do it: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
+            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
+                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
                  or stop that process first"
             )),
-            "permission_denied" if self.loaded.file.is_none() => failure
-                .with_hint("say what may be done with `--allow rw`, or `--allow rwd` where notes would go"),
+            Code::PermissionDenied if self.loaded.file.is_none() => failure
+                .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
             _ => failure,
         }
     }
 }
 
-/// Something that a vault refused.
+/// An error of a vault operation.
 fn failure(error: VaultError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint())
 }
 
-/// A vault that cannot be used at all.
+/// An error of opening a vault.
 fn not_opened(error: VaultError) -> Failure {
     Failure::start(error.to_string()).with_any_hint(error.hint())
 }

@@ -1,5 +1,5 @@
-//! `notehost index`: how the search index of each vault is, and building it anew. Looking works beside a running server,
-//! and so does rebuilding: whoever serves the vault is left word.
+//! `notehost index`: the state of the search index of each vault, and rebuilding it. Both work with a running server:
+//! a rebuild is requested from it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,35 +15,35 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::config::{Given, Loaded, VaultEntry};
-use crate::index::{Index, Report, condemn, is_condemned, report};
-use crate::vault::{Vault, VaultSettings, holder};
+use notehost_config::{Loaded, Overrides, VaultEntry};
+use notehost_index::{Index, Report, is_rebuild_requested, report, request_rebuild};
+use notehost_vault::{Vault, VaultSettings, holder};
 
-/// How often the bar moves.
-const TICK: Duration = Duration::from_millis(100);
+/// The update interval of the progress bar.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(100);
 
-/// See or rebuild the search index.
+/// Show or rebuild the search index.
 #[derive(Debug, Args)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct IndexCommand {
     #[command(subcommand)]
-    what: What,
+    what: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// Show what is in the index, and what changed since it was written
-    Status(Which),
-    /// Build the index anew from the notes
-    Rebuild(Which),
+enum Command {
+    /// Show the content of the index and the files changed since it was written
+    Status(Selection),
+    /// Rebuild the index from the notes
+    Rebuild(Selection),
 }
 
 #[derive(Debug, Args)]
-struct Which {
-    /// The folder of notes, or the id of a configured vault; without it every configured vault
+struct Selection {
+    /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -53,17 +53,17 @@ struct Which {
 impl IndexCommand {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let (which, is_rebuild) = match self.what {
-            What::Status(which) => (which, false),
-            What::Rebuild(which) => (which, true),
+            Command::Status(which) => (which, false),
+            Command::Rebuild(which) => (which, true),
         };
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: which.vault.clone(),
             ..which.common.clone().given()
         })?;
         logging::start(&loaded.running, "warn")?;
         if loaded.settings.vaults.is_empty() {
-            return Err(Failure::usage("no vault is named")
-                .with_hint("name a folder of notes: `notehost index status --vault ~/notes`"));
+            return Err(Failure::usage("no vault is specified")
+                .with_hint("specify a folder of notes: `notehost index status --vault ~/notes`"));
         }
         let terminal = Terminal::stdout();
         let is_json = which.json_output || !terminal.is_terminal();
@@ -79,18 +79,18 @@ impl IndexCommand {
             ));
         }
         if is_json {
-            let vaults: Vec<Value> = told.iter().map(for_programs).collect();
+            let vaults: Vec<Value> = told.iter().map(to_json).collect();
             print_json(&terminal, json!({ "vaults": vaults }));
         } else {
             for one in &told {
-                terminal.print(&in_words(&terminal, one));
+                terminal.print(&to_text(&terminal, one));
             }
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-type Told = (String, Option<String>, Report);
+type IndexState = (String, Option<String>, Report);
 
 fn served_by(loaded: &Loaded, entry: &VaultEntry) -> Option<String> {
     let held = holder(&entry.id, &entry.path, &loaded.running.state);
@@ -98,51 +98,47 @@ fn served_by(loaded: &Loaded, entry: &VaultEntry) -> Option<String> {
 }
 
 fn look(loaded: &Loaded, entry: &VaultEntry) -> Result<Report, Failure> {
-    let vault = Vault::open_to_look(&entry.id, &entry.path, &loaded.running.state)
+    let vault = Vault::open_read_only(&entry.id, &entry.path, &loaded.running.state)
         .map_err(|error| Failure::start(error.to_string()))?;
-    report(&vault).map_err(|error| {
-        Failure::start(format!(
-            "cannot look at `{}`: {error}",
-            entry.path.display()
-        ))
-    })
+    report(&vault)
+        .map_err(|error| Failure::start(format!("cannot read `{}`: {error}", entry.path.display())))
 }
 
 fn rebuild(loaded: &Loaded, entry: &VaultEntry) -> Result<(), Failure> {
     let state = &loaded.running.state;
     let failed = |error: &dyn std::fmt::Display| Failure::start(error.to_string());
     if served_by(loaded, entry).is_some() {
-        let vault = Vault::open_to_look(&entry.id, &entry.path, state);
+        let vault = Vault::open_read_only(&entry.id, &entry.path, state);
         let vault = vault.map_err(|error| failed(&error))?;
-        condemn(&vault).map_err(|error| failed(&error))?;
+        request_rebuild(&vault).map_err(|error| failed(&error))?;
         return await_server(&vault);
     }
     let vault = Vault::open(&entry.id, &entry.path, state, VaultSettings::default());
     let vault = Arc::new(vault.map_err(|error| failed(&error))?);
-    condemn(&vault).map_err(|error| failed(&error))?;
+    request_rebuild(&vault).map_err(|error| failed(&error))?;
     let index = Index::open(&vault);
     index.start();
     wait_with_bar(&entry.id, &index);
     Ok(())
 }
 
-/// Whoever serves the vault takes the word away when it is done.
+/// Waits until the server has removed the rebuild request, which it does when the rebuild is done.
 fn await_server(vault: &Vault) -> Result<(), Failure> {
     let began = Instant::now();
     loop {
-        if !is_condemned(vault) {
+        if !is_rebuild_requested(vault) {
             return Ok(());
         }
         if began.elapsed() > Duration::from_secs(600) {
             return Err(Failure::start(
-                "the server has not rebuilt the index in ten minutes",
+                "the server did not rebuild the index within ten minutes",
             ));
         }
-        std::thread::sleep(TICK);
+        std::thread::sleep(REFRESH_INTERVAL);
     }
 }
 
-/// Waits until an index is complete, and shows how far it is where a person looks.
+/// Waits until an index is complete, with a progress bar on a terminal.
 pub(super) fn wait_with_bar(name: &str, index: &Index) {
     let bar = match Terminal::stderr().is_terminal() {
         true => ProgressBar::new(0),
@@ -152,7 +148,7 @@ pub(super) fn wait_with_bar(name: &str, index: &Index) {
         bar.set_style(style);
     }
     bar.set_prefix(format!("indexing {name}"));
-    while !index.wait(Some(Instant::now() + TICK)) {
+    while !index.wait(Some(Instant::now() + REFRESH_INTERVAL)) {
         let progress = index.progress();
         bar.set_length(progress.total);
         bar.set_position(progress.done);
@@ -160,7 +156,7 @@ pub(super) fn wait_with_bar(name: &str, index: &Index) {
     bar.finish_and_clear();
 }
 
-fn for_programs((id, served, report): &Told) -> Value {
+fn to_json((id, served, report): &IndexState) -> Value {
     json!({
         "vault": id,
         "served_by": served,
@@ -183,7 +179,8 @@ fn for_programs((id, served, report): &Told) -> Value {
 fn state(report: &Report) -> &'static str {
     match report {
         Report {
-            is_condemned: true, ..
+            is_rebuild_requested: true,
+            ..
         } => "rebuilding",
         Report {
             is_there: false, ..
@@ -193,16 +190,16 @@ fn state(report: &Report) -> &'static str {
     }
 }
 
-fn in_words(terminal: &Terminal, (id, served, report): &Told) -> String {
+fn to_text(terminal: &Terminal, (id, served, report): &IndexState) -> String {
     let advice = match (state(report), served) {
         ("current", _) => "up to date".to_owned(),
-        ("rebuilding", _) => "being built anew".to_owned(),
+        ("rebuilding", _) => "being rebuilt".to_owned(),
         (_, Some(who)) => {
-            format!("kept in memory by process {who}, which writes it down now and then")
+            format!("in memory of process {who}, which writes it periodically")
         }
-        ("missing", None) => "not built yet: the next `notehost serve` does it".to_owned(),
+        ("missing", None) => "not built yet: the next `notehost serve` builds it".to_owned(),
         (_, None) => format!(
-            "{} files changed since; the next `notehost serve` or `call` reads them",
+            "{} files changed since; the next `notehost serve` or `call` updates it",
             report.changed
         ),
     };
@@ -217,13 +214,13 @@ fn in_words(terminal: &Terminal, (id, served, report): &Told) -> String {
         report.bytes.div_ceil(1024)
     );
     for (paths, what) in [
-        (&report.ignored, "left out of searches"),
+        (&report.ignored, "excluded from searches"),
         (
             &report.unread_properties,
             "without properties: frontmatter invalid or over a limit",
         ),
         (&report.refused, "ignore filters invalid or over a limit"),
-        (&report.conflicts, "copies of sync conflicts"),
+        (&report.conflicts, "sync conflict copies"),
         (&report.placeholders, "only in the cloud"),
     ] {
         if !paths.is_empty() {

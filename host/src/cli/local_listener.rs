@@ -1,5 +1,5 @@
-//! Who listens on a port of this machine. The owner's token is only shown to a server of the same user: while that server
-//! is down, anybody else could listen on its port and wait for the token.
+//! Which user listens on a port of this machine. The owner's token is only sent to a server of the same user: while that
+//! server is down, another user could listen on its port and receive the token.
 
 /// Whether every process that listens on this port is run by this user. Root's are not accepted: containers and services
 /// run as root. On systems other than Linux, which do not report it, this is assumed.
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_of_this_user_is_found_and_a_free_port_is_nobodys() {
+    fn listeners_are_attributed_to_their_user() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         assert!(is_ours(port));

@@ -1,21 +1,21 @@
-//! Log lines, always to stderr: stdout belongs to MCP and to answers.
+//! Log lines, always on stderr: stdout is for MCP and for results.
 
 use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
 use super::failure::Failure;
-use crate::config::{LogFormat, Running};
-use crate::visible::{visible_json, visible_with_styles};
+use notehost_config::{LogFormat, Running};
+use notehost_records::visible::{visible_json, visible_with_styles};
 
-/// The words that stand for a level rather than a filter.
+/// The values that are a level rather than a filter.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Begin to log, at `usual` unless somebody said otherwise.
+/// Starts logging, at the level `usual` unless another one was set.
 pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
     let said = running.log.as_deref().unwrap_or(usual);
     let filter = EnvFilter::try_new(directives(said)).map_err(|error| {
-        Failure::usage(format!("`--log {said}` cannot be read: {error}")).with_hint(format!(
+        Failure::usage(format!("invalid `--log {said}`: {error}")).with_hint(format!(
             "expected one of {}, or a filter such as `notehost::vault=debug`",
             LEVELS.join(", ")
         ))
@@ -35,7 +35,7 @@ pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes log lines to stderr. Paths, names and what components said are in them, so nothing stays hidden on a terminal.
+/// Writes log lines to stderr. They contain paths, names and output of components, so control characters are made visible.
 struct LogWriter {
     is_json: bool,
 }
@@ -60,11 +60,11 @@ impl Write for LogWriter {
     }
 }
 
-/// A level is meant for Notehost: the libraries below it say little of use to its admin.
+/// A level applies to Notehost's own crates: logs of its libraries are of little use to an admin.
 fn directives(said: &str) -> String {
     match said.to_lowercase().as_str() {
         "off" => "off".to_owned(),
-        // What a client gets wrong on the wire it is told itself, and one that hangs up is no error: rmcp calls it one.
+        // rmcp logs protocol errors, which are returned to the client anyway, and disconnects, which are not errors.
         level if LEVELS.contains(&level) => format!("error,rmcp=off,notehost={level}"),
         _ => said.to_owned(),
     }

@@ -1,5 +1,5 @@
-//! `notehost man`: the manual page of the program, or one for each command into a folder. They are made from what clap
-//! knows, so they say what `--help` says.
+//! `notehost man`: the manual page of the program, or one for each command in a folder. They are generated from the clap
+//! definitions, so they agree with `--help`.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,14 +13,15 @@ use super::terminal::Terminal;
 /// Print the manual page: `notehost man | man -l -`.
 #[derive(Debug, Args)]
 pub(super) struct Man {
-    /// Write a page for the program and for each of its commands into this folder instead
+    /// Write one page for the program and each command to this folder instead
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
 impl Man {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let failed = |error: std::io::Error| Failure::call(format!("no page is made: {error}"));
+        let failed =
+            |error: std::io::Error| Failure::call(format!("cannot write the manual page: {error}"));
         match self.dir {
             None => {
                 let mut page = Vec::new();
@@ -38,7 +39,7 @@ impl Man {
     }
 }
 
-/// The program as its pages tell it.
+/// The clap definition for the manual pages.
 fn program() -> clap::Command {
     Arguments::command().about("an MCP server for folders of Markdown notes")
 }

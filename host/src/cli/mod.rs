@@ -1,5 +1,5 @@
-//! The terminal: one file per command, and what they share. Everything that a person reads or types is here; what a
-//! command does is done by the rooms.
+//! The command line: one file per command, and what they share. The user interface is here; the work of a
+//! command is done by the other crates.
 //!
 //! Exit codes: 0 ok, 1 the call failed (or a check did), 2 usage, 3 could not connect or start.
 
@@ -20,7 +20,7 @@ mod failure;
 mod fields;
 mod help;
 mod history;
-mod history_told;
+mod history_output;
 mod index;
 mod local_listener;
 mod logging;
@@ -39,7 +39,7 @@ mod terminal;
 mod token;
 mod tools;
 mod tour;
-mod words;
+mod word_order;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -59,7 +59,7 @@ use terminal::Terminal;
     after_help = after_help()
 )]
 struct Arguments {
-    /// Print long texts as they are, also at a terminal
+    /// Never use a pager, even on a terminal
     #[arg(long, global = true)]
     no_pager: bool,
     #[command(subcommand)]
@@ -70,49 +70,49 @@ struct Arguments {
 enum Command {
     /// Serve notes to an MCP client, over stdio or HTTP
     Serve(serve::Serve),
-    /// Run one action, here or on a server elsewhere
+    /// Run one action, locally or on a remote server
     Call(call::Call),
     /// List the domains and their actions
     Tools(tools::Tools),
     /// Explain a domain or an action
     Help(help::Help),
-    /// See, install, grant, upgrade and write tool domains
+    /// Inspect, install, grant, upgrade and develop tool domains
     Component(component::Component),
-    /// Show, check or write the settings
+    /// Show, validate or create the config
     #[command(subcommand)]
     Config(config::Config),
-    /// Make, list and revoke tokens for HTTP callers
+    /// Create, list and revoke tokens for HTTP callers
     Token(token::Token),
-    /// List, set and explain who may do what
+    /// List, set and explain permissions
     Permission(permission::Permission),
-    /// See and decide what waits for a person
+    /// Show and decide pending approvals
     Approval(approval::Approval),
-    /// See and undo what was changed
+    /// Show and undo changes
     History(history::History),
-    /// See or rebuild the search index
+    /// Show or rebuild the search index
     Index(index::IndexCommand),
-    /// See which calls were made
+    /// Show the audit log of calls
     Audit(audit::Audit),
-    /// See how much is called, how fast and by whom
+    /// Show statistics of calls: numbers, durations, callers
     Stats(stats::Stats),
-    /// Name servers elsewhere, and choose the one that calls go to
+    /// Manage profiles of remote servers, and select the one for calls
     Profile(profile::Profile),
-    /// Write our entry into the config file of an AI client
+    /// Add Notehost to the config file of an AI client
     Connect(connect::Connect),
-    /// Print a script that makes your shell complete our command lines
+    /// Print a shell completion script
     Completions(complete::Completions),
     /// Print the manual page
     Man(man::Man),
-    /// Say what may follow on a command line
+    /// Print completion candidates for a command line
     #[command(hide = true)]
     Complete(complete::Complete),
-    /// Check that everything is as it should be
+    /// Check the installation for problems
     Doctor(doctor::Doctor),
 }
 
 impl Command {
-    /// Whether everything that a command writes is meant for others as well: manual pages, projects, finished components.
-    /// Those files get the modes that any program would give them.
+    /// Whether a command writes only files that other users may read: manual pages, projects, finished components.
+    /// Those files get the default modes of the umask.
     fn writes_for_others(&self) -> bool {
         match self {
             Command::Man(_) | Command::Completions(_) => true,
@@ -122,10 +122,10 @@ impl Command {
     }
 }
 
-/// Run the command that these words say, the program's own name first.
+/// Runs the command line in `words`, which begins with the program's name.
 pub fn run(words: Vec<OsString>) -> ExitCode {
-    crate::memory::share();
-    let arguments = match Arguments::try_parse_from(words::arrange(words)) {
+    notehost_platform::memory::share_arenas();
+    let arguments = match Arguments::try_parse_from(word_order::arrange(words)) {
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
@@ -133,9 +133,10 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         terminal::without_pager();
     }
     if !arguments.command.writes_for_others() {
-        crate::private::restrict_new_files();
+        notehost_platform::private::restrict_new_files();
     }
-    let done = match arguments.command {
+    let done = notehost_embedded::prepare().map_err(failure::Failure::start);
+    let done = done.and_then(|()| match arguments.command {
         Command::Serve(command) => command.run(),
         Command::Call(command) => command.run(),
         Command::Tools(command) => command.run(),
@@ -155,17 +156,17 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Man(command) => command.run(),
         Command::Complete(command) => command.run(),
         Command::Doctor(command) => command.run(),
-    };
+    });
     match done {
         Ok(code) => code,
         Err(failure) => {
-            failure.tell(&Terminal::stderr());
+            failure.print(&Terminal::stderr());
             failure.exit_code()
         }
     }
 }
 
-/// The help of the program, or of one of its commands, as clap writes it.
+/// The help of the program, or of one of its commands, rendered by clap.
 fn command_help(name: Option<&str>) -> Option<String> {
     let mut program = Arguments::command();
     let command = match name {
@@ -183,14 +184,14 @@ fn command_help(name: Option<&str>) -> Option<String> {
 }
 
 fn after_help() -> String {
-    let variables = crate::config::VARIABLES.iter().chain(&remote::VARIABLES);
+    let variables = notehost_config::VARIABLES.iter().chain(&remote::VARIABLES);
     let lines: Vec<String> = variables
         .map(|(name, meaning)| format!("  {name:<20} {meaning}"))
         .collect();
     format!(
-        "Flags win over variables, variables over the config file:\n{}\n\nFirst steps:\n  notehost serve --demo        \
+        "Flags override environment variables, variables override the config file:\n{}\n\nFirst steps:\n  notehost serve --demo        \
          try it on sample notes\n  notehost serve ~/notes       serve a folder; --allow rw lets clients write\n  \
-         notehost help document       what can be done with notes",
+         notehost help document       list the actions on notes",
         lines.join("\n")
     )
 }

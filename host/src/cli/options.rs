@@ -8,49 +8,51 @@ use std::time::Duration;
 use clap::Args;
 
 use super::failure::Failure;
-use crate::config::{self, Confirm, Given, Loaded, LogFormat, Surface, parse_address};
-use crate::registry::{Registry, Snapshot};
-use crate::runtime::{LoadError, Runtime};
-use crate::vault::Tier;
+use notehost_config::{
+    self as config, Confirm, Loaded, LogFormat, Overrides, Surface, parse_address,
+};
+use notehost_pipeline::registry::{Registry, Snapshot};
+use notehost_runtime::{LoadError, Runtime};
+use notehost_vault::Tier;
 
 /// Flags of every command that reads the settings.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Common {
-    /// The config file, instead of the one in the platform's place
+    /// The config file, instead of the platform's default
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// The folder for what this machine keeps: index, compiled code, history
+    /// The state folder: index, compiled code, history
     #[arg(long, value_name = "DIR")]
     pub(super) state: Option<PathBuf>,
-    /// What is logged to stderr: error, warn, info, debug, trace, or a filter such as `notehost::vault=debug`
+    /// The log level on stderr: error, warn, info, debug, trace, or a filter such as `notehost::vault=debug`
     #[arg(long, value_name = "LEVEL")]
     pub(super) log: Option<String>,
-    /// How it is logged
+    /// The log format
     #[arg(long, value_name = "FORMAT")]
     pub(super) log_format: Option<LogFormat>,
 }
 
 impl Common {
-    /// Whether a flag names settings or a state of this machine.
+    /// Whether a flag names a config file or state folder of this machine.
     pub(super) fn is_named(&self) -> bool {
         self.config.is_some() || self.state.is_some()
     }
 
-    /// What these flags say, and nothing else.
-    pub(super) fn given(self) -> Given {
-        Given {
+    /// The settings of these flags.
+    pub(super) fn given(self) -> Overrides {
+        Overrides {
             config: self.config,
             state: self.state,
             log: self.log,
             log_format: self.log_format,
-            ..Given::default()
+            ..Overrides::default()
         }
     }
 }
 
-/// Everything that decides what is served and how.
+/// The flags that select what is served and how.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct Serving {
+pub(super) struct ServeFlags {
     /// The folder of notes, or the id of a configured vault
     pub(super) vault: Option<PathBuf>,
     #[command(flatten)]
@@ -67,24 +69,24 @@ pub(super) struct Serving {
     /// Serve over HTTP without authentication, only on loopback: every user and container of this machine is a caller
     #[arg(long)]
     pub(super) no_auth: bool,
-    /// What clients may do in notebooks that nothing names: none, r, rw or rwd
+    /// What clients may do in notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     pub(super) allow: Option<Tier>,
     /// How the tools are presented to a client
     #[arg(long, value_name = "S")]
     pub(super) surface: Option<Surface>,
-    /// When a person is asked before a change lands
+    /// When a change needs confirmation by a person
     #[arg(long, value_name = "WHEN")]
     pub(super) confirm: Option<Confirm>,
-    /// Take only components that a trusted publisher signed, besides those that came with Notehost
+    /// Accept only built-in components and components signed by a trusted publisher
     #[arg(long)]
     pub(super) require_signed: bool,
 }
 
-impl Serving {
-    /// What these flags say.
-    pub(super) fn given(self) -> Given {
-        Given {
+impl ServeFlags {
+    /// The settings of these flags.
+    pub(super) fn given(self) -> Overrides {
+        Overrides {
             vault: self.vault,
             http: self.http,
             no_auth: self.no_auth.then_some(true),
@@ -97,11 +99,11 @@ impl Serving {
     }
 }
 
-/// The settings as flags, the environment and the config file say them.
-pub(super) fn load(given: Given) -> Result<Loaded, Failure> {
+/// Loads the settings from flags, the environment and the config file.
+pub(super) fn load(given: Overrides) -> Result<Loaded, Failure> {
     let loaded = config::load(given, &|name| std::env::var_os(name))?;
-    // Before anything is created there: a folder with somebody else's files is refused.
-    crate::state_folder::check_state(&loaded.running.state)
+    // Before anything is created there: a folder with other files is refused.
+    notehost_records::state_folder::check_state(&loaded.running.state)
         .map_err(|error| Failure::start(error.to_string()))?;
     Ok(loaded)
 }
@@ -109,9 +111,9 @@ pub(super) fn load(given: Given) -> Result<Loaded, Failure> {
 fn http_address(text: &str) -> Result<SocketAddr, String> {
     parse_address(text).map_err(|problem| {
         if text.contains(['/', '\\', '~']) {
-            // `--http` takes what follows it.
+            // `--http` takes the next word as its value.
             format!(
-                "{problem}; write the folder before `--http`, or `--http={}`",
+                "{problem}; put the folder before `--http`, or write `--http={}`",
                 config::DEFAULT_ADDRESS
             )
         } else {
@@ -120,19 +122,19 @@ fn http_address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Run something that waits.
+/// Runs a future to completion.
 pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::start(format!("cannot start threads: {error}")))?;
     let outcome = runtime.block_on(work);
-    // A commit that is under way may end; a thread that waits for a terminal's input would never.
+    // A commit in progress may finish; a thread that reads from a terminal would never return.
     runtime.shutdown_timeout(Duration::from_secs(1));
     Ok(outcome)
 }
 
-/// Every component, without a vault to use it on: enough to say what they can do.
+/// Loads every component, without a vault: enough to describe their actions.
 pub(super) async fn load_components(loaded: &Loaded) -> Result<Arc<Snapshot>, LoadError> {
     let state = &loaded.running.state;
     let runtime = Runtime::new(&loaded.settings.sandbox_limits(), &state.join("compiled"))?;

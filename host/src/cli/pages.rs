@@ -1,13 +1,13 @@
-//! All pages of a list as one, within bounds: what a cursor leads to is asked for until there is no more.
+//! Fetches all pages of a list by following its cursors, up to a limit.
 
 use serde_json::Value;
 
-use crate::dispatch::Reply;
+use notehost_pipeline::Reply;
 
-/// More items than this are not put together; the cursor that is left leads on.
-const MOST_ITEMS: usize = 20_000;
+/// The maximum number of items; the cursor of the next page is returned.
+const MAX_ITEMS: usize = 20_000;
 
-/// A page of a list with all that come after it. What is no list is left as it is.
+/// A page of a list with all pages after it. Other replies are returned unchanged.
 pub(super) async fn with_rest<E>(
     mut first: Reply,
     mut next: impl AsyncFnMut(&str) -> Result<Reply, E>,
@@ -19,8 +19,8 @@ pub(super) async fn with_rest<E>(
         let (Some(cursor), Some(items)) = (cursor.map(str::to_owned), items) else {
             return Ok(first);
         };
-        // A cursor that comes again would lead round in a circle.
-        if items.len() >= MOST_ITEMS || seen.contains(&cursor) {
+        // A repeated cursor would be an endless loop.
+        if items.len() >= MAX_ITEMS || seen.contains(&cursor) {
             return Ok(first);
         }
         let mut page = next(&cursor).await?;
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_fails_fails_the_whole() {
+    fn a_failing_page_fails_the_list() {
         let whole = run(json!({"items": [1], "next_cursor": "a"}), |_| {
             Err("no".into())
         });
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_endless_lists_end() {
+    fn cursor_loops_and_endless_lists_end() {
         let round = |_: &str| Ok(json!({"items": [2], "next_cursor": "a"}));
         let whole = run(json!({"items": [1], "next_cursor": "a"}), round);
         assert_eq!(whole, Ok(json!({"items": [1, 2], "next_cursor": "a"})));
@@ -93,12 +93,12 @@ mod tests {
             |cursor: &str| Ok(json!({"items": vec![0; 999], "next_cursor": format!("{cursor}x")}));
         let whole = run(json!({"items": [1], "next_cursor": "x"}), endless).expect("an end");
         let count = whole["items"].as_array().map(Vec::len);
-        assert!(count.is_some_and(|count| (MOST_ITEMS..MOST_ITEMS + 999).contains(&count)));
+        assert!(count.is_some_and(|count| (MAX_ITEMS..MAX_ITEMS + 999).contains(&count)));
         assert!(whole["next_cursor"].is_string());
     }
 
     #[test]
-    fn what_is_no_list_stays() {
+    fn other_replies_are_unchanged() {
         let note = json!({"content": "a", "next_cursor": "x"});
         assert_eq!(run(note.clone(), |_| Err("asked".into())), Ok(note));
     }

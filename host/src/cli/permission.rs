@@ -1,5 +1,5 @@
-//! `notehost permission`: list, set and explain who may do what. What is set is a line of the config file, and a
-//! server that runs takes it over at once.
+//! `notehost permission`: lists, sets and explains permissions. They are set in the config file, which a
+//! running server reloads at once.
 
 use std::process::ExitCode;
 
@@ -11,14 +11,14 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::records;
 use super::terminal::Terminal;
-use crate::auth::Caller;
-use crate::config::{
-    CallerPermissions, Edit, Given, Loaded, Origin, config_file, dotted, expand_home,
+use notehost_config::{
+    CallerPermissions, Edit, Loaded, Origin, Overrides, config_file, dotted, expand_home,
 };
-use crate::dispatch::{Asked, explain};
-use crate::vault::{Kind, Tier};
+use notehost_pipeline::{ExplainQuery, explain};
+use notehost_policy::auth::Caller;
+use notehost_vault::{Kind, Tier};
 
-/// List, set and explain who may do what.
+/// List, set and explain permissions.
 #[derive(Debug, Args)]
 pub(super) struct Permission {
     #[command(subcommand)]
@@ -27,22 +27,22 @@ pub(super) struct Permission {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List what is said about notebooks and callers, and by which line
+    /// List the permissions of notebooks and callers, with their lines in the config
     List(List),
     /// Set the tier of a notebook: none, r, rw or rwd
     Set(Set),
-    /// Explain whether a caller may do something somewhere, and which line decides
+    /// Explain whether a caller may run an action on a path, and which line decides
     Explain(Explain),
-    /// Switch everything, or one vault, to read-only or back
+    /// Switch all vaults, or one, to read-only or back
     ReadOnly(ReadOnly),
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// Only what holds for this caller
+    /// Only the permissions of this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -54,13 +54,13 @@ struct Set {
     /// The notebook: a top-level folder; `.` is the notes in the vault's root
     #[arg(required_unless_present = "default")]
     notebook: Option<String>,
-    /// none (invisible), r (read), rw (also create, change, rename) or rwd (also remove)
+    /// none (invisible), r (read), rw (also create, edit, rename) or rwd (also delete)
     #[arg(required_unless_present = "default")]
     tier: Option<Tier>,
     /// Only for this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// The tier of notebooks that nothing names
+    /// The tier of notebooks not listed in the config
     #[arg(long, value_name = "TIER", conflicts_with = "notebook")]
     default: Option<Tier>,
     #[command(flatten)]
@@ -69,19 +69,19 @@ struct Set {
 
 #[derive(Debug, Args)]
 struct Explain {
-    /// Who: a name of the config, `stdio` or `http`
+    /// The caller: a name of the config, `stdio` or `http`
     #[arg(long, value_name = "NAME")]
     caller: String,
-    /// Where: a path in the vault
+    /// The path in the vault
     #[arg(long)]
     path: String,
-    /// What: an action, such as `document.append`
+    /// The action, such as `document.append`
     #[arg(long, value_name = "DOMAIN.ACTION")]
     action: String,
-    /// In which vault, where there are several
+    /// The vault, if there are several
     #[arg(long, value_name = "ID")]
     vault: Option<String>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -90,7 +90,7 @@ struct Explain {
 
 #[derive(Debug, Args)]
 struct ReadOnly {
-    /// Whether nothing can be changed
+    /// Whether all changes are rejected
     switch: Switch,
     /// Only this vault
     #[arg(long, value_name = "ID")]
@@ -101,9 +101,9 @@ struct ReadOnly {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Switch {
-    /// Nothing can be changed
+    /// Reject all changes
     On,
-    /// What permissions allow can be changed
+    /// Allow the changes that permissions allow
     Off,
 }
 
@@ -118,10 +118,10 @@ impl Permission {
     }
 }
 
-/// One line about who may do what.
+/// One permission.
 struct Row {
     caller: Option<String>,
-    /// A notebook, a glob, or nothing for those that nothing names.
+    /// A notebook, a glob, or `None` for the default.
     notebook: Option<String>,
     glob: Option<String>,
     tier: Tier,
@@ -144,7 +144,7 @@ impl List {
             let key = format!("{}.permissions", dotted("callers", name));
             let own = self::rows(&loaded, Some(name), &key, &caller.permissions);
             if self.caller.is_some() {
-                // For one caller its own lines stand in the place of everybody's.
+                // The lines of a caller replace those of everybody.
                 rows.retain(|row| row.glob.is_some() || !own.iter().any(|own| own.replaces(row)));
             }
             rows.extend(own);
@@ -161,10 +161,13 @@ impl List {
             print_json(&terminal, switches);
             return Ok(ExitCode::SUCCESS);
         }
-        let header = ["notebook", "tier", "for", "who says so"];
+        let header = ["notebook", "tier", "for", "source"];
         terminal.print(&terminal.table(&header, rows.iter().map(Row::to_cells)));
         if settings.read_only {
-            let told = format!("everything is read-only ({})\n", loaded.origin("read_only"));
+            let told = format!(
+                "all vaults are read-only ({})\n",
+                loaded.origin("read_only")
+            );
             terminal.print(&terminal.warning(&told));
         }
         for vault in settings.vaults.iter().filter(|vault| vault.read_only) {
@@ -207,9 +210,9 @@ fn rows(
 }
 
 impl Row {
-    /// Whether this line of a caller stands in the place of one for everybody.
+    /// Whether this line of a caller replaces one for everybody.
     fn replaces(&self, other: &Row) -> bool {
-        let fold = |row: &Row| row.notebook.as_deref().map(crate::vault::fold_path);
+        let fold = |row: &Row| row.notebook.as_deref().map(notehost_vault::fold_path);
         self.glob.is_none() && fold(self) == fold(other)
     }
 
@@ -246,7 +249,7 @@ impl Set {
             (None, Some(notebook), Some(tier)) => (Some(notebook), tier),
             _ => {
                 return Err(Failure::usage(
-                    "a notebook and its tier are missing, or `--default TIER`",
+                    "specify a notebook and its tier, or `--default TIER`",
                 ));
             }
         };
@@ -266,10 +269,10 @@ impl ReadOnly {
         let vault = self.vault.as_deref();
         edit.set_read_only(vault, self.switch == Switch::On)
             .map_err(refused)?;
-        let what = vault.map_or("everything".to_owned(), |id| format!("the vault `{id}`"));
+        let what = vault.map_or("read-only".to_owned(), |id| format!("`{id}` read-only"));
         let told = match self.switch {
-            Switch::On => format!("{what} is read-only"),
-            Switch::Off => format!("{what} is no longer read-only"),
+            Switch::On => format!("{what}: on"),
+            Switch::Off => format!("{what}: off"),
         };
         save(edit, &given, &told)
     }
@@ -278,8 +281,10 @@ impl ReadOnly {
 impl Explain {
     fn run(self) -> Result<ExitCode, Failure> {
         let Some((domain, action)) = self.action.split_once('.') else {
-            return Err(Failure::usage(format!("`{}` is no action", self.action))
-                .with_hint("name it with its domain: `--action document.append`"));
+            return Err(
+                Failure::usage(format!("`{}` is not an action", self.action))
+                    .with_hint("write it with its domain: `--action document.append`"),
+            );
         };
         let loaded = options::load(self.common.clone().given())?;
         let settings = &loaded.settings;
@@ -290,7 +295,7 @@ impl Explain {
             name => records::token_caller(&loaded, name)?
                 .unwrap_or_else(|| Caller::command_line(Some(name))),
         };
-        let asked = Asked {
+        let asked = ExplainQuery {
             domain,
             action,
             vault: self.vault.as_deref(),
@@ -322,7 +327,7 @@ impl Explain {
         Ok(ExitCode::from(u8::from(!explained.allowed)))
     }
 
-    /// A path of one part is a notebook if there is such a folder.
+    /// A path of one part is a notebook if that folder exists.
     fn kind(&self, loaded: &Loaded) -> Option<Kind> {
         let vaults = &loaded.settings.vaults;
         let chosen = match &self.vault {
@@ -337,8 +342,8 @@ impl Explain {
     }
 }
 
-/// The config file, to be changed. One that was named is made; where none is in use, the one in the state folder is.
-pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
+/// Opens the config file for editing. A file named by a flag is created; without any, the one in the state folder is.
+pub(super) fn open(given: &Overrides) -> Result<Edit, Failure> {
     let variable = std::env::var_os("NOTEHOST_CONFIG").filter(|name| !name.is_empty());
     let named = given.config.clone().or(variable.map(Into::into));
     let named = named.map(|path| expand_home(&path));
@@ -350,17 +355,17 @@ pub(super) fn open(given: &Given) -> Result<Edit, Failure> {
     }
 }
 
-/// Write it, and say so.
-pub(super) fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Failure> {
+/// Saves the file and reports it.
+pub(super) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode, Failure> {
     let file = edit.file().display().to_string();
     let is_new = edit.is_new();
     edit.save(given).map_err(refused)?;
     let terminal = Terminal::stdout();
     let next = match is_new && given.config.is_some() {
         true => format!(
-            "{file} is new and names no vault: say where your notes are, or `notehost serve FOLDER --config …`"
+            "{file} is new and has no vault: add the folder of your notes to it, or use `notehost serve FOLDER --config …`"
         ),
-        false => format!("written to {file}; a server that runs takes it over"),
+        false => format!("written to {file}; a running server reloads it"),
     };
     terminal.print(&format!(
         "{} {told}\n{}\n",
@@ -370,12 +375,12 @@ pub(super) fn save(edit: Edit, given: &Given, told: &str) -> Result<ExitCode, Fa
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was set, where there is no file to write it to.
-pub(super) fn tell(told: &str) {
+/// Reports a setting that is not written to a file.
+pub(super) fn report(told: &str) {
     let terminal = Terminal::stdout();
     terminal.print(&format!("{} {told}\n", terminal.good("set:")));
 }
 
-pub(super) fn refused(error: crate::config::ConfigError) -> Failure {
+pub(super) fn refused(error: notehost_config::ConfigError) -> Failure {
     Failure::call(error.to_string()).with_any_hint(error.hint().map(str::to_owned))
 }

@@ -1,5 +1,6 @@
-//! The question at the terminal: what a call would do, as a diff, and y or N.
+//! The confirmation prompt on a terminal: the change as a diff, and y or N.
 
+use notehost_sdk::Code;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 use serde_json::{Map, Value};
@@ -7,10 +8,10 @@ use serde_json::{Map, Value};
 use super::bar::Bar;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::auth::Caller;
-use crate::dispatch::{self, CallError, ConfirmedVia, Host, Reply, Request};
+use notehost_pipeline::{self as dispatch, CallError, ConfirmedVia, Host, Reply, Request};
+use notehost_policy::auth::Caller;
 
-/// Make a call; where it needs a person's word and one sits here, ask.
+/// Makes a call; if it needs confirmation and there is a terminal, prompts for it.
 pub(super) async fn call(
     host: &Host,
     caller: &Caller,
@@ -46,12 +47,12 @@ pub(super) async fn call(
         "the person at the terminal",
     );
     if let Err(error) = decided {
-        return Err(CallError::new("approval_invalid", error.to_string()));
+        return Err(CallError::new(Code::ApprovalInvalid, error.to_string()));
     }
     if !yes {
         return Err(CallError::new(
-            "approval_invalid",
-            "you declined; nothing was changed",
+            Code::ApprovalInvalid,
+            "declined; nothing was changed",
         ));
     }
     let mut again = request;
@@ -59,23 +60,27 @@ pub(super) async fn call(
     dispatch::call(host, caller, again).await
 }
 
-/// Ask about what a server elsewhere would do: its words begin with what it is, and the diff follows.
-pub(super) fn asked_from_afar(message: &str) -> bool {
+/// Prompts for a change on a remote server, whose message is a summary followed by a diff.
+pub(super) fn confirm_remote(message: &str) -> bool {
     let (summary, diff) = message.split_once("\n\n").unwrap_or((message, ""));
     ask(&Terminal::stderr(), summary, diff)
 }
 
 fn question(error: &CallError) -> Option<&Map<String, Value>> {
     let details = error.details.as_ref()?.as_object()?;
-    (error.code == "confirmation_required").then_some(details)
+    (error.code == Code::ConfirmationRequired).then_some(details)
 }
 
 fn ask(terminal: &Terminal, summary: &str, diff: &str) -> bool {
     let mut shown = coloured_diff(terminal, diff);
     shown.push_str(&format!("{}\n", terminal.safe(summary)));
     terminal.print(&shown);
-    // Where nobody sees the question nobody answers it.
-    let _ = write!(std::io::stderr(), "{} [y/N] ", terminal.strong("Do it?"));
+    // If the prompt cannot be written, reading the answer fails too.
+    let _ = write!(
+        std::io::stderr(),
+        "{} [y/N] ",
+        terminal.strong("Apply this change?")
+    );
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     let answered = std::io::stdin().lock().read_line(&mut answer).is_ok();

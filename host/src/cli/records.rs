@@ -1,5 +1,5 @@
-//! What the commands share that only look into the records of this machine: they need no vault and no component, and
-//! work beside a running server.
+//! Shared code of the commands that only read the records of this machine: they need no vault and no component, and
+//! work with a running server.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use super::failure::Failure;
 use super::logging;
 use super::options::{self, Common};
 use super::terminal::Terminal;
-use crate::auth::{Caller, Token, Tokens};
-use crate::config::{Given, Loaded};
-use crate::database::{Database, DatabaseError, now_ms};
+use notehost_config::{Loaded, Overrides};
+use notehost_policy::auth::{Caller, Token, Tokens};
+use notehost_records::database::{Database, DatabaseError, now_ms};
 
-/// The settings, and the records that they lead to.
+/// Opens the settings and the records of their state folder.
 pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
-    // Where the records lie only flags and variables say: a broken config must not keep anybody from them.
-    let loaded = options::load(Given {
+    // Only flags and variables set the state folder: an invalid config must not prevent reading the records.
+    let loaded = options::load(Overrides {
         ignore_file: true,
         config: None,
         ..common.given()
     })?;
     logging::start(&loaded.running, "warn")?;
-    let database = Database::open(&loaded.running.state)?;
+    let database = notehost_policy::open_records(&loaded.running.state)?;
     Ok((loaded, database))
 }
 
@@ -30,7 +30,7 @@ impl From<DatabaseError> for Failure {
     }
 }
 
-/// A unified diff, coloured where that can be.
+/// A unified diff, coloured on a terminal.
 pub(super) fn coloured_diff(terminal: &Terminal, diff: &str) -> String {
     let mut text = String::new();
     for line in terminal.safe(diff).lines() {
@@ -46,9 +46,11 @@ pub(super) fn coloured_diff(terminal: &Terminal, diff: &str) -> String {
     text
 }
 
-/// Whoever shows the token of that name, if there is one; an error if it no longer holds.
+/// The caller of the token with that name, if there is one; an error if it is revoked or expired.
 pub(super) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>, Failure> {
-    let tokens = Tokens::new(Arc::new(Database::open(&loaded.running.state)?));
+    let tokens = Tokens::new(Arc::new(notehost_policy::open_records(
+        &loaded.running.state,
+    )?));
     let found = tokens
         .list()?
         .into_iter()
@@ -63,9 +65,7 @@ pub(super) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>
         } else {
             "has expired"
         };
-        return Err(Failure::call(format!(
-            "the token `{name}` {how}: it may do nothing"
-        )));
+        return Err(Failure::call(format!("the token `{name}` {how}")));
     }
     let caller = Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions);
     Ok(Some(caller.attended(made.attended)))

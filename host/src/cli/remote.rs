@@ -1,6 +1,7 @@
-//! A server elsewhere in place of this machine's vaults: which one is meant, who we are there, and a call of it. What it
-//! answers is told in the same words as a call here.
+//! Remote servers: which one a command uses, the token for it, and calls. Its replies
+//! are printed like those of a local call.
 
+use notehost_sdk::Code;
 use std::io::{BufRead as _, IsTerminal as _};
 use std::sync::Arc;
 
@@ -8,42 +9,45 @@ use clap::Args;
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
-use super::fields::quoted;
 use super::options::{self, Common};
 use super::profile::store::{self, Profiles};
 use super::terminal::Terminal;
 use super::{local_listener, pages, question};
-use crate::auth::OwnerToken;
-use crate::config::{Loaded, expand_home, state_folder};
-use crate::dispatch::{CallError, Reply};
-use crate::registry::Snapshot;
-use crate::transport::{Client, ClientError};
+use notehost_config::{Loaded, expand_home, state_folder};
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{CallError, Reply};
+use notehost_platform::shell::quoted;
+use notehost_policy::auth::OwnerToken;
+use notehost_transport::{Client, ClientError};
 
-/// The variables that name a server, and what each says.
+/// The environment variables for remote servers, with descriptions for the help.
 pub(super) const VARIABLES: [(&str, &str); 3] = [
-    ("NOTEHOST_SERVER", "call this server, by its address"),
-    ("NOTEHOST_PROFILE", "call the server of this profile"),
-    ("NOTEHOST_TOKEN", "the token for that server"),
+    ("NOTEHOST_SERVER", "the URL of a remote server for calls"),
+    (
+        "NOTEHOST_PROFILE",
+        "the profile of a remote server for calls",
+    ),
+    ("NOTEHOST_TOKEN", "the token for the remote server"),
 ];
 
-/// The flags that name a server.
+/// The flags that select a remote server.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Remote {
-    /// Ask a server elsewhere: its address, such as https://notes.example.org/mcp
+    /// Use a remote server: its URL, such as https://notes.example.org/mcp
     #[arg(long, value_name = "URL", conflicts_with = "profile")]
     server: Option<String>,
-    /// The token that the server asks for; `-` reads the first line of stdin
+    /// The token for the remote server; `-` reads the first line of stdin
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Ask the server of this profile (see `notehost profile`)
+    /// Use the remote server of this profile (see `notehost profile`)
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
 }
 
 impl Remote {
-    /// The server that is meant, if one is. Flags win over variables, variables over the profile in use; and what names
-    /// a vault of this machine (`is_here`) wins over everything but a flag that names a server.
-    /// A server on this machine that no token was named for is shown the owner's token of the state folder.
+    /// The selected remote server, if any. Flags override variables, variables the selected profile; a flag that selects
+    /// a local vault (`is_here`) overrides everything but a flag that selects a server.
+    /// Without a token, a server on this machine is sent the owner's token of the state folder.
     pub(super) fn client(&self, is_here: bool, common: &Common) -> Result<Option<Client>, Failure> {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let or_variable = |flag: &Option<String>, name: &str| match is_here || self.is_named() {
@@ -70,11 +74,11 @@ impl Remote {
             }
         };
         let client = client.with_token_on_loopback(|port| owner_token(common, port));
-        warn_in_the_clear(&client);
+        warn_if_unencrypted(&client);
         Ok(Some(client))
     }
 
-    /// Whether a flag names a server.
+    /// Whether a flag selects a remote server.
     pub(super) fn is_named(&self) -> bool {
         self.server.is_some() || self.profile.is_some()
     }
@@ -82,13 +86,12 @@ impl Remote {
     fn without_token(&self) -> Result<Option<Client>, Failure> {
         match self.token {
             None => Ok(None),
-            Some(_) => Err(Failure::usage("`--token` without a server").with_hint(
-                "say which: `--server URL` or `--profile NAME`; a vault of this machine needs no token",
-            )),
+            Some(_) => Err(Failure::usage("`--token` without a server")
+                .with_hint("add `--server URL` or `--profile NAME`; a local vault needs no token")),
         }
     }
 
-    /// The domains of the server that is meant, or of this machine.
+    /// The domains of the selected server, or of this machine.
     pub(super) fn domains(
         &self,
         common: &Common,
@@ -101,7 +104,7 @@ impl Remote {
     }
 }
 
-/// The token that a server with the same state folder made at its first start, if the one on this port can be it.
+/// The token that a server with the same state folder created at its first start, if the server on this port can be it.
 fn owner_token(common: &Common, port: u16) -> Option<OwnerToken> {
     if !local_listener::is_ours(port) {
         return None;
@@ -118,19 +121,19 @@ fn of_profile(profiles: &Profiles, name: &str, token: Option<String>) -> Result<
     if profile.token.is_some() && store::is_open_to_others(&file) {
         let path = quoted(&file.to_string_lossy());
         return Err(Failure::start(format!(
-            "others on this machine can read your tokens in `{}`",
+            "other users of this machine can read your tokens in `{}`",
             file.display()
         ))
         .with_hint(format!(
-            "`chmod 600 {path}`; a token that somebody may have read is better replaced"
+            "`chmod 600 {path}`; replace tokens that others may have read"
         )));
     }
-    // The variable is not asked: it may be meant for another server.
+    // The variable is not used: it may be for another server.
     let token = token.as_ref().or(profile.token.as_ref());
     Ok(Client::new(&profile.server, token.map(String::as_str))?)
 }
 
-/// The token that somebody said; `-` is the first line of stdin.
+/// The token of a flag; `-` is the first line of stdin.
 pub(super) fn token(said: &str) -> Result<String, Failure> {
     let token = match said {
         "-" => {
@@ -149,36 +152,36 @@ pub(super) fn token(said: &str) -> Result<String, Failure> {
     }
 }
 
-/// Say it where others on the way can read the token.
-pub(super) fn warn_in_the_clear(client: &Client) {
-    if client.shows_its_token() {
+/// Warns if the token is sent unencrypted.
+pub(super) fn warn_if_unencrypted(client: &Client) {
+    if client.sends_token_unencrypted() {
         let terminal = Terminal::stderr();
         terminal.print(&format!(
-            "{} the token travels unencrypted to `{}`: use https\n",
+            "{} the token is sent unencrypted to `{}`: use https\n",
             terminal.warning("warning:"),
             client.url()
         ));
     }
 }
 
-/// Why a call elsewhere has no reply.
-pub(super) enum Trouble {
-    /// The server says no.
+/// Why a remote call failed.
+pub(super) enum RemoteError {
+    /// The server returned an error.
     Call(CallError),
-    /// There is no answer.
+    /// The server could not be reached.
     Client(ClientError),
 }
 
-/// Make a call; a person who sits here is asked where the server wants that.
+/// Makes a call; prompts on a terminal if the server requests confirmation.
 pub(super) async fn call(
     client: &Client,
     domain: &str,
     action: &str,
     arguments: &Map<String, Value>,
     every_page: bool,
-) -> Result<Reply, Trouble> {
+) -> Result<Reply, RemoteError> {
     let sits_here = Terminal::stderr().is_terminal() && std::io::stdin().is_terminal();
-    let ask: &(dyn Fn(&str) -> bool + Sync) = &question::asked_from_afar;
+    let ask: &(dyn Fn(&str) -> bool + Sync) = &question::confirm_remote;
     let once = async |cursor: Option<&str>| {
         let mut arguments = arguments.clone();
         if let Some(cursor) = cursor {
@@ -186,8 +189,8 @@ pub(super) async fn call(
         }
         let ask = sits_here.then_some(ask);
         match client.call(domain, action, &arguments, ask).await {
-            Ok(outcome) => outcome.map_err(Trouble::Call),
-            Err(error) => Err(Trouble::Client(error)),
+            Ok(outcome) => outcome.map_err(RemoteError::Call),
+            Err(error) => Err(RemoteError::Client(error)),
         }
     };
     let first = once(None).await?;
@@ -197,16 +200,16 @@ pub(super) async fn call(
     }
 }
 
-/// What a person can do about an error of a server elsewhere, where its own hint speaks of the server's machine.
+/// The hint for an error of a remote server, if the server's own hint only applies to its machine.
 pub(super) fn hint(error: &CallError) -> Option<String> {
-    if error.code != "confirmation_required" {
+    if error.code != Code::ConfirmationRequired {
         return None;
     }
     let id = error.details.as_ref()?.get("approval")?.as_str()?;
     Some(format!(
-        "over HTTP a person decides, whatever `--yes` says: at a terminal you are asked if the token is attended \
-         (`notehost token new --attended`); or an admin of the server says \
-         `notehost approval approve {id}`, and the same call with `--approval {id}` goes through once"
+        "over HTTP `--yes` has no effect, a person must confirm: on a terminal there is a prompt if the token is attended \
+         (`notehost token new --attended`); otherwise an admin of the server runs \
+         `notehost approval approve {id}`, and the same call with `--approval {id}` is executed once"
     ))
 }
 

@@ -1,15 +1,16 @@
-//! A reply as a person likes to read it: a table where it is a list, a coloured diff where it is a change not yet
-//! made, its text otherwise; and an error in the language of the command line.
+//! Formats a reply for a terminal: a table for a list, a coloured diff for a dry run,
+//! its text otherwise; and rephrases errors with the flags of the command line.
 
 use serde_json::{Map, Value};
 
 use super::action_help::command;
-use super::fields::{Fields, quoted};
+use super::fields::Fields;
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::dispatch::{Content, Reply};
-use crate::registry::Snapshot;
-use crate::when;
+use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{Content, Reply};
+use notehost_platform::shell::quoted;
+use notehost_records::when;
 
 /// A reply for a terminal.
 pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
@@ -23,9 +24,9 @@ pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
     }
     for content in &reply.content {
         let told = match content {
-            Content::Image { bytes, mime } => format!("[a picture: {mime}, {} bytes]", bytes.len()),
-            Content::Audio { bytes, mime } => format!("[a sound: {mime}, {} bytes]", bytes.len()),
-            Content::Link { vault, path } => format!("[see {path} in {vault}]"),
+            Content::Image { bytes, mime } => format!("[image: {mime}, {} bytes]", bytes.len()),
+            Content::Audio { bytes, mime } => format!("[audio: {mime}, {} bytes]", bytes.len()),
+            Content::Link { vault, path } => format!("[link: {path} in {vault}]"),
         };
         text.push_str(&terminal.faint(&terminal.safe(&told)));
         text.push('\n');
@@ -33,11 +34,11 @@ pub(super) fn for_people(terminal: &Terminal, reply: &Reply) -> String {
     text
 }
 
-/// A page of a list as a table, with how to get the next one.
+/// A page of a list as a table, with the flag for the next page.
 fn list(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
     let items = structured.get("items")?.as_array()?;
     let mut text = if items.is_empty() {
-        terminal.faint("nothing") + "\n"
+        terminal.faint("no items") + "\n"
     } else if items.iter().all(Value::is_object) {
         table(terminal, items)
     } else {
@@ -108,7 +109,7 @@ fn cell(key: &str, value: &Value) -> String {
     }
 }
 
-/// A note that was read: its text as it is, and above it which lines of what.
+/// A note that was read: its text, below a line with its path and line range.
 fn note(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
     let path = structured.get("path")?.as_str()?;
     let content = structured.get("content")?.as_str()?;
@@ -123,7 +124,7 @@ fn note(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> 
     Some(format!("{place}\n{}", terminal.safe(content)))
 }
 
-/// What a dry run would change.
+/// The changes of a dry run.
 fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String> {
     structured
         .get("dry_run")?
@@ -153,20 +154,20 @@ fn diffs(terminal: &Terminal, structured: &Map<String, Value>) -> Option<String>
     Some(text)
 }
 
-/// What is needed to say to a person at a terminal what was said to a model.
+/// The context for rephrasing a message for the command line.
 pub(super) struct Commands<'a> {
     /// The domain that was called.
     pub(super) domain: &'a str,
-    /// All there are.
+    /// All domains.
     pub(super) domains: &'a Snapshot,
-    /// What the action takes.
+    /// The fields of the action.
     pub(super) fields: &'a Fields<'a>,
-    /// What it was given.
+    /// The arguments of the call.
     pub(super) arguments: &'a Map<String, Value>,
 }
 
 impl Commands<'_> {
-    /// A message in which names of arguments read as flags, and names of actions as commands.
+    /// Replaces names of arguments with flags, and names of actions with commands.
     pub(super) fn phrase(&self, message: &str) -> String {
         let mut phrased = String::new();
         for (index, part) in message.split('`').enumerate() {
@@ -182,7 +183,7 @@ impl Commands<'_> {
     }
 
     fn translate(&self, word: &str) -> Option<String> {
-        // What the person typed is a value, whatever else it may be the name of.
+        // A word that the person typed is a value, even if a field has the same name.
         if self
             .arguments
             .values()

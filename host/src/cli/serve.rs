@@ -1,5 +1,5 @@
-//! `notehost serve`: notes for an MCP client, over stdio or HTTP. A person who starts it at a terminal is told what
-//! it waits for.
+//! `notehost serve`: serves notes to an MCP client, over stdio or HTTP. On a terminal it explains how to
+//! connect a client.
 
 use std::io::IsTerminal;
 use std::path::Path;
@@ -10,26 +10,26 @@ use clap::Args;
 
 use super::demo::Demo;
 use super::failure::Failure;
-use super::fields::quoted;
-use super::options::{self, Serving};
+use super::options::{self, ServeFlags};
 use super::terminal::Terminal;
 use super::{logging, tour};
-use crate::config::{AuthMode, Confirm, Given, Loaded, Origin};
-use crate::dispatch::Host;
 use crate::os_sandbox::{self, FileAccess};
-use crate::state_folder;
-use crate::transport::{self, ServeOptions};
-use crate::vault::Tier;
+use notehost_config::{AuthMode, Confirm, Loaded, Origin, Overrides};
+use notehost_pipeline::Host;
+use notehost_platform::shell::quoted;
+use notehost_records::state_folder;
+use notehost_transport::{self as transport, ServeOptions};
+use notehost_vault::Tier;
 
 /// Serve notes to an MCP client, over stdio or HTTP.
 #[derive(Debug, Args)]
 pub(super) struct Serve {
     #[command(flatten)]
-    serving: Serving,
-    /// Make and serve a small vault of sample notes in a temporary folder
+    serving: ServeFlags,
+    /// Create and serve a small vault of sample notes in a temporary folder
     #[arg(long, conflicts_with = "vault")]
     demo: bool,
-    /// End when this process does
+    /// Exit when this process exits
     #[arg(long, value_name = "PID")]
     parent_pid: Option<u32>,
 }
@@ -38,7 +38,7 @@ impl Serve {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let demo = match self.demo {
             true => Some(Demo::make().map_err(|error| {
-                Failure::start(format!("cannot make the sample notes: {error}"))
+                Failure::start(format!("cannot create the sample notes: {error}"))
             })?),
             false => None,
         };
@@ -68,7 +68,7 @@ impl Serve {
             if let Some(demo) = &demo {
                 terminal.print(&demo.introduction(&terminal));
             }
-            // Over stdio a terminal is no client: it gets words instead of silence.
+            // A terminal on stdio is not an MCP client: explain how to connect one.
             if http.is_none() && std::io::stdin().is_terminal() {
                 if demo.is_some() {
                     terminal.print(&tour::walk(&terminal, &host).await);
@@ -77,7 +77,7 @@ impl Serve {
             } else if let Some(address) =
                 http.filter(|address| address.port() != 0 && terminal.is_terminal())
             {
-                // A port that the system chooses is told by the transport.
+                // A port chosen by the system is reported by the transport.
                 let asks = host.settings().auth.mode != AuthMode::None;
                 terminal.print(&listening(
                     &terminal,
@@ -93,7 +93,7 @@ impl Serve {
                 Some(address) => transport::serve_http(Arc::clone(&host), address, options).await,
                 None => transport::serve_stdio(Arc::clone(&host), options).await,
             };
-            // Tasks that end later may keep the host; what was called is on disk all the same.
+            // Running tasks may keep the host alive; completed calls are on disk.
             host.audit().flush();
             host.component_logs().flush();
             served?;
@@ -102,16 +102,16 @@ impl Serve {
     }
 }
 
-/// Enter the operating system's sandbox, before the first thread is started.
+/// Enters the operating system's sandbox, before the first thread is started.
 fn confine(loaded: &Loaded) -> Result<(), Failure> {
     // A rule can only be made for a folder that exists.
     state_folder::open_state(&loaded.running.state)
-        .map_err(|error| Failure::start(format!("the state folder cannot be used: {error}")))?;
+        .map_err(|error| Failure::start(format!("cannot use the state folder: {error}")))?;
     if let Some(folder) = &loaded.settings.component_folder
         && !folder.exists()
     {
         tracing::warn!(
-            "`component_folder` names `{}`, which does not exist: make it and restart the server",
+            "`component_folder` is `{}`, which does not exist: create it and restart the server",
             folder.display()
         );
     }
@@ -127,8 +127,8 @@ fn confine(loaded: &Loaded) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The demo stands for itself: it takes nothing from the config of real notes and leaves nothing with their state.
-fn given(serving: Serving, demo: Option<&Demo>) -> Given {
+/// The demo is isolated: it uses neither the config nor the state folder of real notes.
+fn given(serving: ServeFlags, demo: Option<&Demo>) -> Overrides {
     let mut given = serving.given();
     if let Some(demo) = demo {
         given.ignore_file = given.config.is_none();
@@ -139,29 +139,27 @@ fn given(serving: Serving, demo: Option<&Demo>) -> Given {
     given
 }
 
-/// What is refused before anything is started.
+/// Refuses invalid combinations of settings before anything is started.
 pub(super) fn check(loaded: &Loaded) -> Result<(), Failure> {
     if loaded.settings.vaults.is_empty() {
-        return Err(Failure::usage("no vault is named").with_hint(
-            "name a folder of notes: `notehost serve ~/notes`; try sample notes: `notehost serve --demo`; or write a \
+        return Err(Failure::usage("no vault is specified").with_hint(
+            "specify a folder of notes: `notehost serve ~/notes`; try sample notes: `notehost serve --demo`; or create a \
              config: `notehost config init`",
         ));
     }
-    // In the config it speaks of other ways in: over HTTP the floor stays whatever it says.
+    // The config value applies to stdio and `notehost call`: HTTP always uses the floor.
     let is_flag = matches!(loaded.origin("confirm"), Origin::Flag(_));
     if loaded.running.http.is_some() && loaded.settings.confirm == Confirm::Never && is_flag {
         return Err(Failure::usage(
-            "`--confirm never` with `--http`: over HTTP nobody is sure to watch what is removed",
+            "`--confirm never` cannot be used with `--http`: remote clients may run unattended",
         )
-        .with_hint(
-            "`--confirm never` is for stdio and `notehost call`; with `--http` leave it out",
-        ));
+        .with_hint("`--confirm never` is for stdio and `notehost call`; omit it with `--http`"));
     }
     loaded.check()?;
     Ok(())
 }
 
-/// The words that a client has to start us with: those of now, with the folder named from anywhere.
+/// The arguments for a client to start this program: the current ones, with an absolute folder.
 fn same_words(named: Option<&Path>, folder: &Path) -> Vec<String> {
     let words = std::env::args_os().skip(1).map(|word| match named {
         Some(named) if named == Path::new(&word) => folder.as_os_str().to_owned(),
@@ -172,7 +170,7 @@ fn same_words(named: Option<&Path>, folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// What a terminal is told in place of an MCP client.
+/// The explanation for a terminal in place of an MCP client.
 fn waiting(terminal: &Terminal, words: &[String]) -> String {
     let program = std::env::current_exe()
         .map_or_else(|_| "notehost".to_owned(), |path| path.display().to_string());
@@ -187,7 +185,7 @@ fn waiting(terminal: &Terminal, words: &[String]) -> String {
     );
     format!(
         "\n{}\n  A client starts this program itself. For Claude Code:\n    {}\n  For clients that read JSON \
-         (Claude Desktop, Cursor, …):\n    {}\n  Notes of your own can be read; `--allow rw` lets clients write.\n\n{}\n",
+         (Claude Desktop, Cursor, …):\n    {}\n  Clients can read the notes; `--allow rw` lets them write.\n\n{}\n",
         terminal.strong("Connect a client"),
         terminal.good(&command),
         terminal.good(&entry.to_string()),
@@ -201,11 +199,11 @@ fn listening(terminal: &Terminal, url: &str, asks: bool) -> String {
         false => "",
     };
     let tokens = match asks {
-        true => "Clients must show a token: `notehost token new --name NAME` makes one.",
+        true => "Clients need a token: `notehost token new --name NAME` creates one.",
         false => "No token is required: every user and container of this machine can call.",
     };
     format!(
-        "\n{}\n  Give clients this address: {}\n  For Claude Code:\n    {}\n  {tokens}\n\n{}\n",
+        "\n{}\n  URL for clients: {}\n  For Claude Code:\n    {}\n  {tokens}\n\n{}\n",
         terminal.strong("Connect a client"),
         terminal.good(url),
         terminal.good(&format!(

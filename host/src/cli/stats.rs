@@ -1,4 +1,4 @@
-//! `notehost stats`: how much is called, how fast, by whom; as tables and small charts. Reads the records only.
+//! `notehost stats`: numbers, durations and callers of calls, as tables and small charts. Reads the records only.
 
 use std::process::ExitCode;
 
@@ -10,30 +10,30 @@ use super::failure::Failure;
 use super::options::Common;
 use super::records;
 use super::terminal::Terminal;
-use crate::audit::{By, Filter, Group, Part, Statistics, statistics};
-use crate::when::{self, Moment, moment};
+use notehost_records::audit::{By, Filter, Group, Part, Statistics, statistics};
+use notehost_records::when::{self, Moment, moment};
 
-/// How wide a bar is at most.
+/// The maximum width of a bar.
 const BAR: usize = 20;
-/// Eighths of a cell, upwards and to the right.
+/// Eighths of a cell, vertically and horizontally.
 const UPWARDS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const RIGHTWARDS: [&str; 9] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"];
 
-/// See how much is called, how fast and by whom.
+/// Show statistics of calls: numbers, durations, callers.
 ///
-/// Tables and charts on a terminal, JSON in a pipe. Moments are how long ago (`2h`, `7d`) or UTC (`2026-11-01`).
+/// Prints tables and charts on a terminal, JSON in a pipe. Times are ages (`2h`, `7d`) or UTC (`2026-11-01`).
 #[derive(Debug, Args)]
 pub(super) struct Stats {
-    /// Only calls since then
+    /// Only calls since this time
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     since: Option<Moment>,
-    /// Only calls before then
+    /// Only calls before this time
     #[arg(long, value_name = "WHEN", value_parser = moment)]
     until: Option<Moment>,
-    /// What calls are put together by
+    /// Group calls by this
     #[arg(long, value_name = "WHAT", default_value = "action")]
     by: By,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Stats {
         }
         let terminal = Terminal::stdout();
         if self.json_output || !terminal.is_terminal() {
-            print_json(&terminal, for_programs(&found));
+            print_json(&terminal, to_json(&found));
         } else {
             terminal.print(&for_people(&terminal, &found));
         }
@@ -67,7 +67,7 @@ impl Stats {
     }
 }
 
-fn for_programs(found: &Statistics) -> Value {
+fn to_json(found: &Statistics) -> Value {
     let moment = |moment: Option<i64>| moment.map(when::iso);
     let parts: Vec<Value> = found
         .over_time
@@ -176,7 +176,7 @@ fn groups(terminal: &Terminal, what: &str, groups: &[Group]) -> String {
     terminal.table(&header, rows)
 }
 
-/// One cell per number, as high as the number is.
+/// A vertical bar of one cell per number.
 fn sparkline(numbers: &[u64]) -> String {
     let most = numbers.iter().copied().max().unwrap_or_default().max(1);
     let height = |number: &u64| {
@@ -187,7 +187,7 @@ fn sparkline(numbers: &[u64]) -> String {
     numbers.iter().map(height).collect()
 }
 
-/// As long as the number is, compared to the most.
+/// A horizontal bar, relative to the maximum.
 fn bar(number: u64, most: u64) -> String {
     let eighths = (number * BAR as u64 * 8).div_ceil(most.max(1));
     let eighths = usize::try_from(eighths).unwrap_or_default().min(BAR * 8);
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn charts_are_as_high_as_their_numbers() {
+    fn charts_are_scaled_to_their_numbers() {
         assert_eq!(sparkline(&[0, 1, 4, 8]), " ▁▄█");
         assert_eq!(sparkline(&[]), "");
         assert_eq!(sparkline(&[0, 0]), "  ");
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn people_get_tables_and_charts() {
+    fn statistics_are_tables_and_charts_for_people() {
         let group = |name: &str, calls, failed| Group {
             name: name.into(),
             calls,

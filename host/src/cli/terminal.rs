@@ -1,5 +1,5 @@
-//! Colour, tables and a pager, where there is a person to enjoy them. What comes from notes is never let through
-//! as terminal control.
+//! Colour, tables and a pager on a terminal. Text from notes is never passed through
+//! as terminal control sequences.
 
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use comfy_table::{Attribute, Cell, ContentArrangement, Table, presets};
 use owo_colors::OwoColorize;
 
-use crate::visible::{visible, visible_json, visible_with_styles};
+use notehost_records::visible::{visible, visible_json, visible_with_styles};
 
-/// More lines than this go through a pager.
-const PAGE: usize = 24;
-/// Cells are not wrapped in fewer columns than this.
-const NARROW: u16 = 40;
+/// Longer output goes through a pager, in lines.
+const PAGER_LINES: usize = 24;
+/// The minimum terminal width for wrapping table cells, in columns.
+const MIN_WRAP_WIDTH: u16 = 40;
 
-/// Whether somebody said that no pager shall come between.
+/// Whether the pager is disabled.
 static WITHOUT_PAGER: AtomicBool = AtomicBool::new(false);
 
-/// Print long texts as they are, from now on.
+/// Disables the pager.
 pub(super) fn without_pager() {
     WITHOUT_PAGER.store(true, Ordering::Relaxed);
 }
 
-/// One of the two streams, and what it can show.
+/// An output stream and its capabilities.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terminal {
     is_terminal: bool,
@@ -33,17 +33,17 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// Where answers go.
+    /// Stdout, for results.
     pub(super) fn stdout() -> Terminal {
         Terminal::new(std::io::stdout().is_terminal(), false)
     }
 
-    /// A file: nobody looks while it is written.
+    /// A file: no colour, no pager.
     pub(super) fn file() -> Terminal {
         Terminal::new(false, false)
     }
 
-    /// Where everything else goes.
+    /// Stderr, for everything else.
     pub(super) fn stderr() -> Terminal {
         Terminal::new(std::io::stderr().is_terminal(), true)
     }
@@ -58,7 +58,7 @@ impl Terminal {
         }
     }
 
-    /// Whether a person is looking.
+    /// Whether the stream is a terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.is_terminal
     }
@@ -72,7 +72,7 @@ impl Terminal {
         }
     }
 
-    /// Something beside the point.
+    /// Secondary text.
     pub(super) fn faint(&self, text: &str) -> String {
         if self.has_colour {
             text.dimmed().to_string()
@@ -81,7 +81,7 @@ impl Terminal {
         }
     }
 
-    /// Something to type, or something that went well.
+    /// A command to type, or a success.
     pub(super) fn good(&self, text: &str) -> String {
         if self.has_colour {
             text.green().to_string()
@@ -90,7 +90,7 @@ impl Terminal {
         }
     }
 
-    /// Something to look at.
+    /// A warning.
     pub(super) fn warning(&self, text: &str) -> String {
         if self.has_colour {
             text.yellow().to_string()
@@ -99,7 +99,7 @@ impl Terminal {
         }
     }
 
-    /// Something that went wrong.
+    /// An error.
     pub(super) fn bad(&self, text: &str) -> String {
         if self.has_colour {
             text.red().bold().to_string()
@@ -108,7 +108,7 @@ impl Terminal {
         }
     }
 
-    /// Text of others: what would move the cursor, hide something or change the order of what is seen is made visible.
+    /// Untrusted text: control characters, invisible and bidirectional characters are made visible on a terminal.
     pub(super) fn safe<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.is_terminal {
             true => visible(text),
@@ -116,7 +116,7 @@ impl Terminal {
         }
     }
 
-    /// JSON text: what would be hidden is escaped.
+    /// JSON text: control and invisible characters are escaped.
     pub(super) fn safe_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.is_terminal {
             true => visible_json(text),
@@ -135,12 +135,12 @@ impl Terminal {
             table.use_stderr();
         }
         table.load_style(presets::NOTHING);
-        // Some terminals do not know their width, and nothing can be wrapped to a very small one.
-        if table.width().is_some_and(|width| width >= NARROW) {
+        // Some terminals do not report their width, and very narrow ones cannot be wrapped to.
+        if table.width().is_some_and(|width| width >= MIN_WRAP_WIDTH) {
             table.set_content_arrangement(ContentArrangement::Dynamic);
         }
         table.set_header(header.iter().map(|name| {
-            // Also a header can be text of others: the keys of what a component answers.
+            // A header can be untrusted text too: the keys of a component's reply.
             let cell = Cell::new(self.safe(name));
             if self.has_colour {
                 cell.add_attribute(Attribute::Bold)
@@ -151,29 +151,29 @@ impl Terminal {
         for row in rows {
             table.add_row(row.iter().map(|text| self.safe(text)));
         }
-        // Without a frame the first column needs no room before it.
+        // Without a frame the first column needs no padding.
         for column in table.column_iter_mut().take(1) {
             column.set_padding((0, 1));
         }
         format!("{}\n", table.trim_fmt())
     }
 
-    /// Print, through a pager if a person would have to scroll. Nothing but our own styles gets to a terminal unseen, also
-    /// where a text of others was not made safe before.
+    /// Prints text, through a pager if it is long. All control characters except our own styles are made visible, also
+    /// if untrusted text was not made safe before.
     pub(super) fn print(&self, text: &str) {
         let text = match self.is_terminal {
             true => visible_with_styles(text),
             false => text.into(),
         };
-        // A pager needs somebody at the keyboard as well.
+        // A pager needs a terminal on stdin as well.
         let is_watched = self.is_terminal
             && !self.is_stderr
             && !WITHOUT_PAGER.load(Ordering::Relaxed)
             && std::io::stdin().is_terminal();
-        if is_watched && text.lines().count() > PAGE && page(&text) {
+        if is_watched && text.lines().count() > PAGER_LINES && page(&text) {
             return;
         }
-        // A reader that went away (`| head`) has seen enough.
+        // A closed pipe (`| head`) is not an error.
         let _ = if self.is_stderr {
             std::io::stderr().write_all(text.as_bytes())
         } else {
@@ -183,7 +183,7 @@ impl Terminal {
     }
 }
 
-/// Show a text in the person's pager; `false` if there is none.
+/// Shows a text in the user's pager; `false` if there is none.
 fn page(text: &str) -> bool {
     let chosen = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
     let mut words = chosen.split_whitespace();
@@ -192,7 +192,7 @@ fn page(text: &str) -> bool {
     };
     let spawned = Command::new(program)
         .args(words)
-        // Leave at once what fits the screen, keep colour, keep the text on the screen afterwards.
+        // Exit at once if the text fits the screen, keep colour, keep the text on the screen afterwards.
         .env(
             "LESS",
             std::env::var("LESS").unwrap_or_else(|_| "FRX".into()),
@@ -204,7 +204,7 @@ fn page(text: &str) -> bool {
         return false;
     };
     if let Some(mut stdin) = pager.stdin.take() {
-        // Leaving the pager early is no failure.
+        // Quitting the pager early is not a failure.
         let _ = stdin.write_all(text.as_bytes());
     }
     pager.wait().is_ok()
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_cannot_speak_to_the_terminal() {
+    fn note_text_cannot_control_the_terminal() {
         let terminal = Terminal {
             is_terminal: true,
             has_colour: true,

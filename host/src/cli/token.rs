@@ -1,5 +1,5 @@
-//! `notehost token`: make, list and revoke tokens for HTTP callers. A server that runs with the same state folder knows
-//! of it at once.
+//! `notehost token`: creates, lists and revokes tokens for HTTP callers. Changes take effect at once in a running server
+//! with the same state folder.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -14,13 +14,13 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::terminal::Terminal;
 use super::{logging, records};
-use crate::auth::{self, NewToken, Scopes, TokenError, Tokens};
-use crate::config::{CallerPermissions, Loaded, nearest};
-use crate::database::{Database, now_ms};
-use crate::vault::Tier;
-use crate::when;
+use notehost_config::{CallerPermissions, Loaded, nearest};
+use notehost_policy::auth::{self, NewToken, Scopes, TokenError, Tokens};
+use notehost_records::database::now_ms;
+use notehost_records::when;
+use notehost_vault::Tier;
 
-/// Make, list and revoke tokens for HTTP callers.
+/// Create, list and revoke tokens for HTTP callers.
 #[derive(Debug, Args)]
 pub(super) struct Token {
     #[command(subcommand)]
@@ -29,39 +29,39 @@ pub(super) struct Token {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make a token; it is printed once and cannot be shown again
+    /// Create a token; it is printed once and cannot be shown again
     New(New),
-    /// List the tokens: what they may do, when they were last used, whether they hold
+    /// List the tokens: permissions, last use, state
     List(List),
-    /// Revoke a token: from then on it does not hold, also where a server runs
+    /// Revoke a token; running servers reject it at once
     Revoke(Revoke),
 }
 
 #[derive(Debug, Args)]
 struct New {
-    /// The caller's name, which the config and the records know it by
+    /// The caller's name, as used in the config and the audit log
     #[arg(long, value_name = "NAME")]
     name: String,
-    /// What it may do at all: read, write, delete, admin; for one domain `document:write`
+    /// Its scopes: read, write, delete, admin; for one domain `document:write`
     #[arg(long, value_name = "LIST", default_value = "read")]
     scopes: Scopes,
-    /// Only this vault, by its id; can be given several times [all]
+    /// Only this vault, by its id; can be repeated [all]
     #[arg(long, value_name = "ID")]
     vault: Vec<String>,
-    /// Its tier in a notebook, instead of the config's: none, r, rw or rwd; can be given several times
+    /// Its tier in a notebook, instead of the config's: none, r, rw or rwd; can be repeated
     #[arg(long, value_name = "NOTEBOOK=TIER", value_parser = permission)]
     permission: Vec<(String, Tier)>,
-    /// How long it holds, such as 12h, 30d or 8w [until it is revoked]
+    /// How long it is valid, such as 12h, 30d or 8w [until it is revoked]
     #[arg(long, value_name = "TIME", value_parser = lifetime)]
     ttl: Option<Duration>,
     /// Trust its client to ask its user before a destructive change, and to report the answer
     ///
-    /// Without it the token is unattended: a program that holds it cannot confirm its own changes. Destructive calls answer
-    /// `confirmation_required` with the id of an approval, and a person decides elsewhere, for example with `notehost approval
-    /// approve ID`. Give `--attended` only to clients that show the question to a person, such as a desktop assistant.
+    /// Without it the token is unattended: a program that holds it cannot confirm its own changes. Destructive calls return
+    /// `confirmation_required` with the id of an approval, and a person decides elsewhere, e.g. with `notehost approval
+    /// approve ID`. Use `--attended` only for clients that show the question to a person, such as a desktop assistant.
     #[arg(long)]
     attended: bool,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -70,7 +70,7 @@ struct New {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -98,8 +98,8 @@ impl Token {
 impl New {
     fn run(self) -> Result<ExitCode, Failure> {
         if self.scopes.is_empty() {
-            return Err(Failure::usage("`--scopes` names nothing")
-                .with_hint("say for example `--scopes read,write`"));
+            return Err(Failure::usage("`--scopes` is empty")
+                .with_hint("for example `--scopes read,write`"));
         }
         let (loaded, tokens) = open(self.common)?;
         check_vaults(&loaded, &self.vault)?;
@@ -107,7 +107,7 @@ impl New {
         for (notebook, tier) in self.permission {
             if notebooks.insert(notebook.clone(), tier).is_some() {
                 return Err(Failure::usage(format!(
-                    "`--permission` names `{notebook}` twice"
+                    "`--permission` lists `{notebook}` twice"
                 )));
             }
         }
@@ -141,7 +141,9 @@ impl New {
             terminal.print(&format!(
                 "{}\n{}\n",
                 terminal.good(&secret),
-                terminal.faint("This is the only time that it is shown. Clients send it as `Authorization: Bearer …`."),
+                terminal.faint(
+                    "The token is shown only once. Clients send it as `Authorization: Bearer …`."
+                ),
             ));
         }
         Ok(ExitCode::SUCCESS)
@@ -158,7 +160,7 @@ impl List {
             let items: Vec<Value> = tokens.iter().map(|token| json_of(token, now)).collect();
             print_json(&terminal, json!({ "items": items }));
         } else if tokens.is_empty() {
-            terminal.print("There are no tokens. `notehost token new --name NAME` makes one.\n");
+            terminal.print("No tokens. Create one with `notehost token new --name NAME`.\n");
         } else {
             terminal.print(&table(&terminal, &tokens, now));
         }
@@ -172,7 +174,7 @@ impl Revoke {
         let tokens = Tokens::new(Arc::new(database));
         match tokens.revoke(&self.name) {
             Ok(()) => {
-                Terminal::stderr().print(&format!("The token `{}` no longer holds.\n", self.name));
+                Terminal::stderr().print(&format!("The token `{}` is revoked.\n", self.name));
                 Ok(ExitCode::SUCCESS)
             }
             Err(error @ TokenError::Unknown(_)) => {
@@ -180,7 +182,7 @@ impl Revoke {
                 let names = listed.iter().map(|token| token.made.name.as_str());
                 let hint = match nearest(&self.name, names) {
                     Some(name) => format!("did you mean `{name}`?"),
-                    None => "`notehost token list` shows those that there are".to_owned(),
+                    None => "`notehost token list` shows the tokens".to_owned(),
                 };
                 Err(Failure::from(error).with_hint(hint))
             }
@@ -193,9 +195,8 @@ impl From<TokenError> for Failure {
     fn from(error: TokenError) -> Self {
         let words = error.to_string();
         match error {
-            TokenError::NameTaken(_) => Failure::usage(words).with_hint(
-                "choose another name; a name is not used again, also not after it was revoked",
-            ),
+            TokenError::NameTaken(_) => Failure::usage(words)
+                .with_hint("choose another name; names are not reused, even after revocation"),
             TokenError::BadName(_) => Failure::usage(words),
             TokenError::Unknown(_) => Failure::call(words),
             TokenError::File { .. } | TokenError::Random(_) | TokenError::Database(_) => {
@@ -208,11 +209,11 @@ impl From<TokenError> for Failure {
 fn open(common: Common) -> Result<(Loaded, Tokens), Failure> {
     let loaded = options::load(common.given())?;
     logging::start(&loaded.running, "warn")?;
-    let database = Database::open(&loaded.running.state)?;
+    let database = notehost_policy::open_records(&loaded.running.state)?;
     Ok((loaded, Tokens::new(Arc::new(database))))
 }
 
-/// A vault that no config knows may be one that `serve` is given on its command line.
+/// Checks the vault ids, if a config lists vaults; otherwise `serve` may get its vault on the command line.
 fn check_vaults(loaded: &Loaded, ids: &[String]) -> Result<(), Failure> {
     let known: Vec<&str> = loaded
         .settings
@@ -221,8 +222,8 @@ fn check_vaults(loaded: &Loaded, ids: &[String]) -> Result<(), Failure> {
         .map(|vault| vault.id.as_str())
         .collect();
     match ids.iter().find(|id| !known.contains(&id.as_str())) {
-        Some(id) if !known.is_empty() => Err(Failure::usage(format!("there is no vault `{id}`"))
-            .with_hint(format!("the config has {}", known.join(", ")))),
+        Some(id) if !known.is_empty() => Err(Failure::usage(format!("unknown vault `{id}`"))
+            .with_hint(format!("configured vaults: {}", known.join(", ")))),
         _ => Ok(()),
     }
 }
@@ -230,10 +231,10 @@ fn check_vaults(loaded: &Loaded, ids: &[String]) -> Result<(), Failure> {
 fn permission(text: &str) -> Result<(String, Tier), String> {
     let (notebook, tier) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}` is no permission: expected for example `Work=rw`"))?;
+        .ok_or_else(|| format!("invalid permission `{text}`: expected for example `Work=rw`"))?;
     if notebook.is_empty() || notebook.contains(['/', '\\']) {
         return Err(format!(
-            "`{notebook}` is no notebook: expected the name of a top-level folder, or `.` for notes in the root"
+            "`{notebook}` is not a notebook: expected the name of a top-level folder, or `.` for notes in the root"
         ));
     }
     let tier = tier.parse::<Tier>().map_err(|error| error.to_string())?;
@@ -243,7 +244,7 @@ fn permission(text: &str) -> Result<(String, Tier), String> {
 fn lifetime(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
-            "`{text}` is no time: expected a number and s, m, h, d or w, such as `12h` or `30d`"
+            "invalid duration `{text}`: expected a number and s, m, h, d or w, such as `12h` or `30d`"
         )
     };
     let unit = text.chars().last().ok_or_else(wrong)?;
@@ -262,7 +263,7 @@ fn lifetime(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Whether a token holds, in a word.
+/// The state of a token.
 fn state(token: &auth::Token, now: i64) -> &'static str {
     match (token.revoked, token.made.expires) {
         (Some(_), _) => "revoked",
@@ -336,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lifetimes_are_numbers_with_a_unit() {
+    fn durations_are_numbers_with_a_unit() {
         assert_eq!(lifetime("12h"), Ok(Duration::from_secs(43_200)));
         assert_eq!(lifetime("30d"), Ok(Duration::from_secs(2_592_000)));
         for wrong in [

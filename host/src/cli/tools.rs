@@ -1,4 +1,4 @@
-//! `notehost tools`: what there is, one line each, or what it costs a model to be shown it.
+//! `notehost tools`: lists the actions, one line each, or the token cost of the tool list.
 
 use std::process::ExitCode;
 
@@ -12,22 +12,22 @@ use super::logging;
 use super::options::{self, Common};
 use super::remote::Remote;
 use super::terminal::Terminal;
-use crate::auth::Scopes;
-use crate::config::{Given, Surface};
-use crate::registry::Snapshot;
-use crate::transport::tool_list;
-use crate::vault::Effect;
+use notehost_config::{Overrides, Surface};
+use notehost_pipeline::registry::Snapshot;
+use notehost_policy::auth::Scopes;
+use notehost_transport::tool_list;
+use notehost_vault::Effect;
 
 /// List the domains and their actions.
 #[derive(Debug, Args)]
 pub(super) struct Tools {
-    /// Name the tools as clients see them on this surface
+    /// The surface whose tool names are shown
     #[arg(long, value_name = "S")]
     surface: Option<Surface>,
-    /// Tell what the list of tools costs a model with every message, by surface and domain
+    /// Show how many tokens the list of tools costs a model, by surface and domain
     #[arg(long)]
     cost: bool,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -38,7 +38,7 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             surface: self.surface,
             ..self.common.clone().given()
         })?;
@@ -51,7 +51,7 @@ impl Tools {
                 Some(one) => vec![one],
                 None => Surface::ALL.to_vec(),
             };
-            // As whoever starts us over stdio sees them.
+            // As a stdio client sees them.
             let seen = domains.seen_with(&Scopes::everything_but_admin());
             let costs: Vec<Cost> = surfaces
                 .into_iter()
@@ -77,18 +77,18 @@ impl Tools {
     }
 }
 
-/// How tokens are counted: nobody knows every model's own way.
-const ESTIMATE: &str = "tokens are estimated: four ASCII characters, or one of most other scripts, are about one token";
+/// How tokens are counted: every model has its own tokenizer.
+const ESTIMATE: &str = "tokens are estimated: one token is about four ASCII characters, or one character of most other scripts";
 
-/// What a surface costs a model that is shown it.
+/// The cost of a surface's tool list.
 struct Cost {
     surface: Surface,
     whole: Share,
-    /// By domain; tools that are for all domains have none.
+    /// By domain; without the tools for all domains.
     domains: Vec<(String, Share)>,
 }
 
-/// What some tools cost.
+/// The cost of some tools.
 #[derive(Default)]
 struct Share {
     tools: usize,
@@ -150,7 +150,7 @@ impl Cost {
                 Value::Object(told)
             });
             let mut told = cost.whole.json();
-            told.insert("surface".into(), cost.surface.word().into());
+            told.insert("surface".into(), cost.surface.as_str().into());
             told.insert("domains".into(), domains.collect());
             Value::Object(told)
         });
@@ -166,7 +166,7 @@ impl Cost {
         };
         let mut rows = Vec::new();
         for cost in costs {
-            rows.push(row(cost.surface.word(), "all", &cost.whole));
+            rows.push(row(cost.surface.as_str(), "all", &cost.whole));
             let domains = cost.domains.iter();
             rows.extend(domains.map(|(name, share)| row("", name, share)));
         }
@@ -175,7 +175,7 @@ impl Cost {
     }
 }
 
-/// The domain that a tool belongs to: one name may begin like another, and then the longer one is meant.
+/// The domain of a tool: the longest domain name that its name begins with.
 fn domain_of<'a>(domains: &'a Snapshot, tool: &str) -> Option<&'a str> {
     let names = domains.domains().map(|domain| domain.name.as_str());
     names
@@ -186,7 +186,7 @@ fn domain_of<'a>(domains: &'a Snapshot, tool: &str) -> Option<&'a str> {
         .max_by_key(|name| name.len())
 }
 
-/// Every action, for people.
+/// All actions as a table.
 pub(super) fn table(terminal: &Terminal, domains: &Snapshot, surface: Surface) -> String {
     let mut rows = Vec::new();
     for domain in domains.domains() {
@@ -200,10 +200,7 @@ pub(super) fn table(terminal: &Terminal, domains: &Snapshot, surface: Surface) -
             ]);
         }
     }
-    terminal.table(
-        &["domain", "action", "effect", "tool", "what it does"],
-        rows,
-    )
+    terminal.table(&["domain", "action", "effect", "tool", "description"], rows)
 }
 
 fn json_rows(domains: &Snapshot, surface: Surface) -> Vec<Value> {
@@ -221,7 +218,7 @@ fn json_rows(domains: &Snapshot, surface: Surface) -> Vec<Value> {
     rows.collect()
 }
 
-/// The name of the tool through which clients reach an action.
+/// The name of the tool for an action.
 fn tool_name(surface: Surface, domain: &str, action: &str, effect: Effect) -> String {
     match surface {
         Surface::Domain => domain.to_owned(),
@@ -240,7 +237,7 @@ pub(super) fn effect_word(effect: Effect) -> &'static str {
     }
 }
 
-/// What a description begins with.
+/// The first sentence of a description.
 pub(super) fn first_sentence(description: &str) -> String {
     let paragraph = description.trim().split("\n\n").next().unwrap_or_default();
     let line = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

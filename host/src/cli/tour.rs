@@ -1,16 +1,16 @@
-//! A short walk through the demo for somebody at a terminal: real calls through the real pipeline, as a client
+//! A short tour of the demo on a terminal: real calls through the real pipeline, as a client
 //! would make them.
 
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::fields::quoted;
 use super::terminal::Terminal;
 use super::{reply, tools};
-use crate::auth::Caller;
-use crate::dispatch::{self, Host, Request};
+use notehost_pipeline::{self as dispatch, Host, Request};
+use notehost_platform::shell::quoted;
+use notehost_policy::auth::Caller;
 
-/// Which calls are shown.
+/// The calls of the tour.
 const STOPS: [(&str, &str, &str); 3] = [
     ("document", "list", "{}"),
     ("document", "read", r#"{"path": "Coffee/The morning cup"}"#),
@@ -21,7 +21,7 @@ const STOPS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// The walk as text.
+/// The tour as text.
 pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
     let mut text = format!(
         "\n{}\n{}",
@@ -40,7 +40,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
         text.push_str(&format!(
             "\n{} {}\n",
             terminal.faint("→"),
-            terminal.good(&said(domain, action, &arguments))
+            terminal.good(&call_line(domain, action, &arguments))
         ));
         let request = Request {
             domain: domain.into(),
@@ -58,7 +58,7 @@ pub(super) async fn walk(terminal: &Terminal, host: &Host) -> String {
     text
 }
 
-fn said(domain: &str, action: &str, arguments: &Map<String, Value>) -> String {
+fn call_line(domain: &str, action: &str, arguments: &Map<String, Value>) -> String {
     let fields = arguments.iter().map(|(name, value)| match value {
         Value::Bool(true) => format!(" --{name}"),
         Value::String(text) => format!(" --{name} {}", quoted(text)),
@@ -75,14 +75,14 @@ mod tests {
     fn the_stops_are_calls() {
         for (domain, action, arguments) in STOPS {
             let arguments: Map<String, Value> = serde_json::from_str(arguments).expect(action);
-            assert!(said(domain, action, &arguments).starts_with("document"));
+            assert!(call_line(domain, action, &arguments).starts_with("document"));
         }
         let arguments = Map::from_iter([
             ("path".to_owned(), "A b".into()),
             ("dry_run".to_owned(), true.into()),
         ]);
         assert_eq!(
-            said("document", "append", &arguments),
+            call_line("document", "append", &arguments),
             "document append --path 'A b' --dry_run"
         );
     }

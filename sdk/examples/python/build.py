@@ -1,6 +1,6 @@
-"""Builds `dist/agenda.wasm`: Python itself, this domain's source, and the contract's imports.
+"""Builds `dist/agenda.wasm` from Python, this domain's source and the contract's imports.
 
-It uses componentize-py from the active virtual environment; without one it makes `.venv`.
+It uses componentize-py from the active virtual environment, or creates `.venv`.
 """
 
 import os
@@ -29,7 +29,7 @@ def main():
     (HERE / "dist").mkdir(exist_ok=True)
     output = HERE / "dist" / f"{domain.name}.wasm"
     command = [environment() / "bin/componentize-py", "--quiet", "--wit-path", WIT, "--world", "component"]
-    # A domain has nothing but the vault it is lent: what Python would ask of the system is not linked at all.
+    # A domain has access to its vault only: Python's system interfaces are replaced by stubs.
     command += ["componentize", "--stub-wasi", "--python-path", HERE, "--output", output, "component"]
     subprocess.run(command, check=True)
     print(f"{output.relative_to(HERE)}: {output.stat().st_size / 1e6:.1f} MB")

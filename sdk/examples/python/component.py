@@ -1,4 +1,4 @@
-"""What the host meets: the domain, with what the host offers handed to it. It is the same for every domain."""
+"""The component's exports: the domain, connected to the host's interfaces. It is the same for every domain."""
 
 import io
 import json
@@ -13,7 +13,7 @@ from domain import domain
 
 
 class Host:
-    """What the host offers, as `notehost.Vault` wants it."""
+    """The host's interfaces, in the form that `notehost.Vault` takes."""
 
     Refused = Err
     host, index, store = host, index, store
@@ -24,7 +24,7 @@ class Host:
 
 
 class Lines(io.TextIOBase):
-    """What is printed, as lines of the host's log: nothing else listens in the sandbox."""
+    """Writes standard output to the host's log; the sandbox has no other output."""
 
     def write(self, text):
         if text.strip():
@@ -36,7 +36,7 @@ sys.stdout = sys.stderr = Lines()
 
 
 class Domain(exports.Domain):
-    """The contract's `domain`."""
+    """The contract's `domain` interface."""
 
     def describe(self):
         return json.dumps(domain.describe())
@@ -47,12 +47,12 @@ class Domain(exports.Domain):
             answer, text = domain.run(vault, action, **json.loads(arguments))
             return types.Reply(text, json.dumps(answer), [])
         except notehost.Refusal as refusal:
-            raise Err(told(refusal)) from None
+            raise Err(to_wire(refusal)) from None
         except Exception as error:
-            raise Err(told(domain.broke(vault, action, error))) from None
+            raise Err(to_wire(domain.defect(vault, action, error))) from None
 
 
-def told(refusal):
+def to_wire(refusal):
     """A refusal in the form of the contract."""
     details = None if refusal.details is None else json.dumps(refusal.details)
     return types.Error(refusal.code, refusal.message, refusal.hint, details)

@@ -1,4 +1,4 @@
-"""The agenda: tasks with a date, gathered from all notes, in the order in which they are due."""
+"""The agenda: tasks with a due date, collected from all notes and sorted by it."""
 
 from datetime import date, datetime, timedelta
 
@@ -8,19 +8,19 @@ from notehost import Domain, Refusal, invalid, not_found
 domain = Domain(
     "agenda",
     "1.0.0",
-    "The agenda: tasks of all notes that have a date (`- [ ] call Hana 📅 2026-05-01`), as a `list` in the order in which "
-    "they are due; `finish` checks one off, `publish` writes them into a note.",
+    "The agenda: tasks with a due date in all notes (`- [ ] call Hana 📅 2026-05-01`). `list` returns them sorted by date, "
+    "`finish` checks one off, `publish` writes them to a note.",
 )
 
-FOLDER = {"type": "string", "description": "Only below this folder; without it the whole vault", "optional": True}
+FOLDER = {"type": "string", "description": "Only notes below this folder; default: the whole vault", "optional": True}
 TASK = {
     "type": "object",
     "properties": {
         "path": {"type": "string"},
         "line": {"type": "integer", "description": "The line of the file, from 1"},
-        "text": {"type": "string", "description": "What to do, without its date"},
+        "text": {"type": "string", "description": "The task, without its date"},
         "due": {"type": "string"},
-        "days": {"type": "integer", "description": "Days until then; below 0 it is overdue"},
+        "days": {"type": "integer", "description": "Days until it is due; negative if overdue"},
         "done": {"type": "boolean"},
     },
     "required": ["path", "line", "text", "due", "days", "done"],
@@ -33,23 +33,23 @@ TASK = {
     input={
         "until": {
             "type": "string",
-            "description": "The last day, such as 2026-05-01; without it a week from today",
+            "description": "The last day, such as 2026-05-01; default: a week from today",
             "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
             "optional": True,
         },
         "folder": FOLDER,
-        "done": {"type": "boolean", "description": "Also what is done already", "default": False, "optional": True},
+        "done": {"type": "boolean", "description": "Include completed tasks", "default": False, "optional": True},
     },
     output={
         "items": {"type": "array", "description": "The earliest first", "items": TASK},
         "today": {"type": "string"},
-        "overdue": {"type": "integer", "description": "How many are overdue"},
+        "overdue": {"type": "integer", "description": "Number of overdue tasks"},
     },
-    text=lambda answer: told(answer),
+    text=lambda answer: agenda_text(answer),
 )
 def due_until(vault, until=None, folder="", done=False):
-    """What is due until a day, overdue tasks first."""
-    today = of_clock(vault)
+    """List the tasks that are due until a day, overdue tasks first."""
+    today = local_today(vault)
     last = day(until) if until else today + timedelta(days=7)
     items = [task for task in gather(vault, folder, today) if (done or not task["done"]) and task["due"] <= str(last)]
     overdue = sum(task["days"] < 0 and not task["done"] for task in items)
@@ -60,10 +60,10 @@ def due_until(vault, until=None, folder="", done=False):
     effect="write",
     input={
         "path": {"type": "string", "description": "The note's path, or its unique name"},
-        "line": {"type": "integer", "description": "The line of the task, as `list` tells it", "minimum": 1},
+        "line": {"type": "integer", "description": "The line of the task, as returned by `list`", "minimum": 1},
         "text": {
             "type": "string",
-            "description": "The task, as `list` tells it; refused if another stands there",
+            "description": "The task, as returned by `list`; an error if the line has another task",
             "optional": True,
         },
     },
@@ -75,11 +75,11 @@ def finish(vault, path, line, text=None):
     note = vault.read_note(path)
     task = next((task for task in tasks.of(note.text) if task.line == line), None)
     if task is None:
-        raise not_found(f"no task with a date in line {line} of `{note.path}`: `list` tells where they are")
+        raise not_found(f"no task with a date in line {line} of `{note.path}`: use `list` to find tasks")
     if text is not None and text != task.text:
         raise Refusal("conflict", f"line {line} of `{note.path}` has another task: {task.text}")
     if task.done:
-        raise invalid(f"the task in line {line} of `{note.path}` is done already")
+        raise invalid(f"the task in line {line} of `{note.path}` is already done")
     vault.write(note, tasks.checked(note.text, task))
     return {"path": note.path, "line": line, "text": task.text}
 
@@ -103,11 +103,11 @@ def finish(vault, path, line, text=None):
         },
         "folder": FOLDER,
     },
-    output={"path": {"type": "string"}, "tasks": {"type": "integer", "description": "How many tasks are in it"}},
+    output={"path": {"type": "string"}, "tasks": {"type": "integer", "description": "Number of tasks in it"}},
 )
 def publish(vault, path="Agenda.md", days=7, folder=""):
-    """Write what is due into a note of its own, by day and with links; what stood in that note is replaced."""
-    today = of_clock(vault)
+    """Write the due tasks to a note, by day and with links. Replaces the content of that note."""
+    today = local_today(vault)
     last = str(today + timedelta(days=days))
     due = [t for t in gather(vault, folder, today) if not t["done"] and t["due"] <= last and t["path"] != path]
     lines, current = [f"# Agenda of {today}"], None
@@ -115,7 +115,7 @@ def publish(vault, path="Agenda.md", days=7, folder=""):
         if task["due"] != current:
             current = task["due"]
             lines += ["", f"## {current}" + (" (overdue)" if task["days"] < 0 else ""), ""]
-        # A bullet, not a box: the task itself stays where it is, and counts once.
+        # A bullet, not a checkbox: otherwise the task would exist twice.
         lines.append(f"- {task['text']} ([[{task['path'].removesuffix('.md')}]])")
     text = "\n".join(lines) + "\n"
     if vault.exists(path):
@@ -134,7 +134,7 @@ def gather(vault, folder, today):
         try:
             text = vault.read(path).text
         except Refusal as refusal:
-            # A note that is no text has no tasks, and must not spoil the rest.
+            # A note that is not UTF-8 has no tasks, and must not fail the call.
             if refusal.code == "unsupported":
                 continue
             raise
@@ -144,23 +144,23 @@ def gather(vault, folder, today):
     return sorted(found, key=lambda task: (task["due"], task["path"], task["line"]))
 
 
-def of_clock(vault):
-    """Today, by the clock on the owner's wall."""
+def local_today(vault):
+    """Today in the owner's time zone."""
     now = vault.now()
     ahead = timedelta(minutes=now.get("offset_minutes", 0))
     return (datetime(1970, 1, 1) + timedelta(milliseconds=now["milliseconds"]) + ahead).date()
 
 
 def day(text):
-    """A day as a caller writes it."""
+    """Parses a date argument."""
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise invalid(f"`{text}` is no day: write it as 2026-05-01") from None
+        raise invalid(f"`{text}` is not a date: use the form 2026-05-01") from None
 
 
-def told(answer):
-    """The agenda as a person would write it down."""
+def agenda_text(answer):
+    """The agenda, one task per line."""
     if not answer["items"]:
         return "nothing is due"
     return "\n".join(f"{task['due']}  {task['text']}  ({task['path']}:{task['line']})" for task in answer["items"])

@@ -1,18 +1,18 @@
 """Write a tool domain for Notehost in Python.
 
-A domain is a name and a list of actions; an action is a function with its words and its fields. This file turns that
-into what the contract asks for, hands each action a `Vault`, and has a vault in memory for tests. It imports nothing of
-the host: that is handed in by `component.py`, so a domain can be tested by plain Python.
+A domain is a name and a list of actions; an action is a function with a description and its fields. This file implements
+the contract's exports, passes each action a `Vault`, and has a vault in memory for tests. It imports nothing from the
+host: `component.py` passes in the host's interfaces, so a domain can be tested with plain Python.
 """
 
 import json
 
-# No path of a vault is longer.
-LONGEST_NAME = 4096
+# No path of a vault has more characters.
+MAX_NAME_LENGTH = 4096
 
 
 class Refusal(Exception):
-    """Why an action refuses: a code of the contract, and a message that tells a model how to mend its call."""
+    """An error of an action: a code of the contract, and a message from which a model can correct its call."""
 
     def __init__(self, code, message, hint=None, details=None):
         super().__init__(message)
@@ -20,20 +20,20 @@ class Refusal(Exception):
 
 
 def invalid(message):
-    """The arguments cannot mean anything."""
+    """The arguments are invalid."""
     return Refusal("validation_error", message)
 
 
 def not_found(message):
-    """It is not there."""
+    """It does not exist."""
     return Refusal("not_found", message)
 
 
 class Domain:
-    """What one component offers: a name, a version, actions.
+    """A domain: a name, a version, a description, actions and prompts.
 
-    `prompts` is a list of what people can begin with: dicts with `name`, `description`, `arguments` (dicts with `name`,
-    `description`, `required`, `kind`) and `text`.
+    `prompts` is a list of prompts that users can pick in their client: dicts with `name`, `description`, `arguments` (dicts
+    with `name`, `description`, `required`, `kind`) and `text`.
     """
 
     def __init__(self, name, version, description, prompts=()):
@@ -41,11 +41,11 @@ class Domain:
         self.actions, self.prompts = {}, list(prompts)
 
     def action(self, effect, input=None, output=None, text=None, name=None):
-        """Offer a function `(vault, **fields)` as an action, under its own or another name, with its docstring as words.
+        """Offers a function `(vault, **fields)` as an action, under its own or another name. Its docstring is the description.
 
-        `effect` is "read", "write" or "delete", and the host holds the action to it. `input` and `output` map fields to
-        JSON Schemas, each required unless it says `"optional": True`. The function returns a dict that fits `output`;
-        `text(answer)` says it in a sentence, if you like.
+        `effect` is "read", "write" or "delete", and the host enforces it. `input` and `output` map fields to JSON Schemas,
+        each required unless it has `"optional": True`. The function returns a dict that matches `output`; the optional
+        `text(result)` returns it as a sentence.
         """
 
         def offer(function):
@@ -66,7 +66,7 @@ class Domain:
         return offer
 
     def describe(self):
-        """What the domain says of itself."""
+        """The description of the domain."""
         return {
             "name": self.name,
             "version": self.version,
@@ -76,24 +76,24 @@ class Domain:
         }
 
     def run(self, vault, action, **fields):
-        """Run one action as the host would: the answer, and the same in words."""
+        """Runs one action as the host would; returns the result, and the result as text."""
         if action not in self.actions:
             raise not_found(f"`{self.name}` has no action `{action}`")
         answer = self.actions[action]["run"](vault, **fields)
         return answer, self.actions[action]["text"](answer)
 
-    def broke(self, vault, action, error):
-        """An error that nobody meant, as a refusal; the place goes to the host's log."""
+    def defect(self, vault, action, error):
+        """An unexpected exception as a refusal; its stack trace goes to the host's log."""
         vault.log("error", f"{action}: {type(error).__name__}: {error}, at {_place(error)}")
         return Refusal(
             "internal_error",
-            f"`{self.name}.{action}` broke: {type(error).__name__}: {error}",
-            "the log has the place; tell the author of the component",
+            f"`{self.name}.{action}` failed: {type(error).__name__}: {error}",
+            "the host's log has the stack trace; report it to the author of the component",
         )
 
 
 def _place(error):
-    # The module `traceback` would look for source files, and there are none in the sandbox.
+    # The module `traceback` would read source files, and the sandbox has none.
     places, trace = [], error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -113,12 +113,12 @@ def _schema(fields):
 
 
 def readable(value, depth=0):
-    """An answer as indented lines, without JSON's punctuation."""
+    """A result as indented lines, without JSON's punctuation."""
     indent, lines = "  " * depth, []
     if isinstance(value, list):
         for item in value:
-            told = ", ".join(f"{key}: {inner}" for key, inner in item.items()) if isinstance(item, dict) else item
-            lines.append(f"{indent}- {told}")
+            line = ", ".join(f"{key}: {inner}" for key, inner in item.items()) if isinstance(item, dict) else item
+            lines.append(f"{indent}- {line}")
     elif isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(inner, (list, dict)) and inner:
@@ -131,25 +131,25 @@ def readable(value, depth=0):
 
 
 class Note:
-    """A file that was read: its path, its text, and the etag that names this content."""
+    """A file and its content: path, text, and the etag that identifies this content."""
 
     def __init__(self, path, text, etag):
         self.path, self.text, self.etag = path, text, etag
 
 
 class Vault:
-    """What an action is handed: the notes, as far as this call may see and change them.
+    """The vault of a call, with the notes that this call may see and change.
 
-    `handle` is the contract's vault and `host` has its other interfaces; `wit/domain.wit` has every word.
+    `handle` is the contract's vault and `host` has its other interfaces; `wit/domain.wit` is the full reference.
     """
 
     def __init__(self, handle, host):
         self.handle, self.host = handle, host
 
     def find_note(self, name):
-        """The path of the note that a caller named: by its path, with or without `.md`, or by its unique name."""
-        if len(name) > LONGEST_NAME:
-            raise invalid(f"no note has a name of {len(name)} characters")
+        """The path of the note that a caller identifies by its path, with or without `.md`, or by its unique name."""
+        if len(name) > MAX_NAME_LENGTH:
+            raise invalid(f"the name has {len(name)} characters; the limit is {MAX_NAME_LENGTH}")
         wanted = name.strip()
         if wanted.startswith("[[") and wanted.endswith("]]"):
             wanted = wanted[2:-2].split("|")[0].split("#")[0].strip()
@@ -161,11 +161,11 @@ class Vault:
             raise not_found(f"no note `{wanted}`")
         if len(notes) > 1:
             choices = ", ".join(f"`{path}`" for path in notes[:5])
-            raise Refusal("ambiguous_name", f"`{wanted}` could be {len(notes)} notes: {choices}")
+            raise Refusal("ambiguous_name", f"`{wanted}` matches {len(notes)} notes: {choices}")
         return notes[0]
 
     def read(self, path):
-        """A file as text."""
+        """Reads a file as text."""
         blob = self._ask(self.handle.read, path)
         try:
             return Note(path, bytes(blob.bytes).decode(), blob.etag)
@@ -173,27 +173,27 @@ class Vault:
             raise Refusal("unsupported", f"`{path}` is not UTF-8 text") from None
 
     def read_note(self, name):
-        """The note that a caller named."""
+        """Reads the note that a caller identifies by path or name."""
         return self.read(self.find_note(name))
 
     def create(self, path, text):
-        """A new file; refused if there is one."""
+        """Creates a file; an error if it exists."""
         return self._ask(self.handle.create, path, text.encode())
 
     def write(self, note, text):
-        """Other text for a file that was read; refused if it changed since."""
+        """Replaces the text of a file that was read; an error if it changed since."""
         return self._ask(self.handle.write, note.path, text.encode(), note.etag)
 
     def rename(self, before, after):
-        """Another path for a file or a folder."""
+        """Renames or moves a file or folder."""
         self._ask(self.handle.rename, before, after)
 
     def remove(self, path):
-        """A file or a folder goes to the trash. Only an action with the effect "delete" may."""
+        """Moves a file or folder to the trash. Requires the effect "delete"."""
         return self._ask(self.handle.remove, path)
 
     def exists(self, path):
-        """Whether something is at a path, as far as this caller may know."""
+        """Whether a path exists, as far as this caller may see."""
         try:
             self._ask(self.handle.stat, path)
             return True
@@ -207,48 +207,48 @@ class Vault:
         after = None
         while True:
             page = self._ask(self.handle.list, folder, True, after, 4096)
-            # A folder's size is 0 and its name could end like a note's, so its kind is asked.
+            # A folder's name may end with `.md` as well.
             yield from (e.path for e in page.entries if is_note(e.path) and getattr(e.kind, "name", e.kind) == "FILE")
             after = page.next
             if after is None:
                 return
 
     def ask(self, what, question):
-        """Ask the index: `find`, `backlinks`, `unresolved`, `tags`, with a question and an answer as dicts."""
+        """Queries the index: `find`, `backlinks`, `unresolved` or `tags`, with query and result as dicts."""
         return json.loads(self._ask(getattr(self.host.index, what), self.handle, json.dumps(question)))
 
     def now(self):
-        """The moment, and how far local time is ahead of UTC: milliseconds, offset_minutes, zone.
+        """The current time, and the local offset from UTC: milliseconds, offset_minutes, zone.
 
-        This is the clock of a component: Python's own has nothing behind it in the sandbox.
+        Python's own clock does not work in the sandbox.
         """
         return json.loads(self.host.host.now())
 
     def recall(self, key):
-        """A value that this component kept in this vault, or None."""
+        """The value of a key in this component's store for this vault, or None."""
         kept = self._ask(self.host.store.get, key)
         return None if kept is None else json.loads(bytes(kept))
 
     def keep(self, key, value):
-        """Keep a value in this vault. It lands with the call's other writes, or not at all."""
+        """Stores a value in this component's store for this vault. Committed together with the call's other writes."""
         self._ask(self.host.store.set, key, json.dumps(value).encode())
 
     def log(self, level, message):
-        """A line for the host's log: "debug", "info", "warn" or "error". Never the content of notes."""
+        """Writes a line to the host's log; `level` is "debug", "info", "warn" or "error". Never log the content of notes."""
         self.host.write_log(level, message)
 
     def _ask(self, function, *words):
-        """What the host answered; what it refused becomes a `Refusal`, which an action may catch or let pass."""
+        """Calls the host. Its errors become a `Refusal`, which an action may catch or pass on."""
         try:
             return function(*words)
         except self.host.Refused as error:
-            told = error.value
-            details = json.loads(told.details) if told.details else None
-            raise Refusal(told.code, told.message, told.hint, details) from None
+            refused = error.value
+            details = json.loads(refused.details) if refused.details else None
+            raise Refusal(refused.code, refused.message, refused.hint, details) from None
 
 
 def is_note(path):
-    """Whether a path names a note."""
+    """Whether a path is a note's."""
     return len(path) > 3 and path.lower().endswith(".md")
 
 
@@ -292,7 +292,7 @@ class _MemoryHandle:
 
     def _must_be_free(self, path):
         if path in self.files:
-            raise _Refused("already_exists", f"there is a file `{path}`")
+            raise _Refused("already_exists", f"`{path}` already exists")
 
     def stat(self, path):
         return _Record(path=path, kind="FILE", size=len(self._need(path)), modified=0)
@@ -316,7 +316,7 @@ class _MemoryHandle:
 
     def write(self, path, content, if_match):
         if if_match is not None and if_match != str(hash(self._need(path))):
-            raise _Refused("conflict", f"`{path}` changed meanwhile")
+            raise _Refused("conflict", f"`{path}` changed since it was read")
         self._need(path)
         self.files[path] = content.decode()
         return str(hash(self.files[path]))

@@ -1,11 +1,11 @@
-"""Tasks in the text of a note: a list item with a box and a date. Code is not looked at."""
+"""Tasks in the text of a note: list items with a checkbox and a date. Skips fenced code."""
 
 import re
 from dataclasses import dataclass
 from datetime import date
 
 BOX = re.compile(r"^(?P<before>\s*(?:>\s*)*(?:[-*+]|\d+[.)])\s+\[)(?P<mark>.)(?P<after>\]\s+)(?P<text>.*)$")
-# As the Tasks plugin writes it, as Dataview does, and plainly.
+# The syntax of the Tasks plugin, of Dataview, and a plain one.
 DUE = re.compile(r"\s*(?:📅\ufe0f?\s*|\[due::\s*|\(due::?\s*|@)(\d{4}-\d{2}-\d{2})[\])]?")
 FENCE = re.compile(r"^\s*(```|~~~)")
 
@@ -37,7 +37,7 @@ def of(text):
 
 
 def checked(text, task):
-    """The text with the box of one task checked; every other byte stays."""
+    """The text with one task checked; every other byte stays."""
     lines = text.split("\n")
     line = lines[task.line - 1]
     at = BOX.match(line.rstrip("\r")).end("before")

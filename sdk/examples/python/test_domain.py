@@ -1,4 +1,4 @@
-"""Tests of the agenda by plain Python: `python3 -m unittest`."""
+"""Tests of the agenda with plain Python: `python3 -m unittest`."""
 
 import unittest
 
@@ -10,7 +10,7 @@ NOTES = {
     "Home.md": "- [ ] rent (due: 2026-04-30)\n```\n- [ ] code 📅 2026-05-02\n```\n* [ ] far [due:: 2027-01-01]\n",
     "Odd.md": "- [ ] never 📅 2026-02-31\n",
 }
-# 2026-05-01 23:30 in UTC, and already the day after where the owner is.
+# 2026-05-01 23:30 in UTC; already the next day in the owner's time zone.
 CLOCK = {"milliseconds": 1_777_678_200_000, "offset_minutes": 60}
 
 
@@ -21,7 +21,7 @@ class Agenda(unittest.TestCase):
     def run_action(self, action, **fields):
         return domain.run(self.vault, action, **fields)[0]
 
-    def test_what_is_due_is_told_in_order(self):
+    def test_list_returns_due_tasks_sorted_by_date(self):
         answer = self.run_action("list")
         self.assertEqual(answer["today"], "2026-05-02")
         self.assertEqual([(task["text"], task["days"]) for task in answer["items"]], [("rent", -2), ("call Hana", 1)])
@@ -30,11 +30,11 @@ class Agenda(unittest.TestCase):
         self.assertEqual(len(self.run_action("list", until="2027-01-01")["items"]), 3)
         self.assertEqual(len(self.run_action("list", folder="Work/")["items"]), 1)
 
-    def test_one_box_is_checked_and_nothing_else_changes(self):
+    def test_finish_checks_one_task_and_changes_nothing_else(self):
         self.run_action("finish", path="plan", line=2, text="call Hana")
         self.assertEqual(self.vault.files["Work/Plan.md"], NOTES["Work/Plan.md"].replace("[ ] call", "[x] call"))
 
-    def test_another_task_in_the_line_is_not_checked(self):
+    def test_finish_rejects_a_line_without_that_open_task(self):
         for fields, code in [
             ({"line": 2, "text": "call Tom"}, "conflict"),
             ({"line": 3}, "validation_error"),
@@ -45,7 +45,7 @@ class Agenda(unittest.TestCase):
             self.assertEqual(refused.exception.code, code)
         self.assertEqual(self.vault.files, NOTES)
 
-    def test_the_agenda_is_a_note_that_is_not_in_itself(self):
+    def test_publish_leaves_out_the_agenda_note_itself(self):
         for _ in range(2):
             self.assertEqual(self.run_action("publish"), {"path": "Agenda.md", "tasks": 2})
         self.assertEqual(

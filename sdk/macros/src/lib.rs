@@ -1,13 +1,13 @@
-//! The attributes of `notehost-sdk`: `#[args]` and `#[reply]`. They only add derives and the settings that every
-//! domain wants, so that an author needs no other dependency and cannot forget one.
+//! The attributes of `notehost-sdk`: `#[args]` and `#[reply]`. They add the derives and serde settings that every domain
+//! needs, so that authors need no other dependency.
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields, Type, parse_macro_input, parse_quote};
 
-/// What an action takes: a struct whose fields are the arguments and whose doc comments are what a model reads.
-/// Fields of type `Option<…>` may be left out; unknown fields are refused. On an enum: one word of several.
+/// The arguments of an action: a struct whose fields are the arguments and whose doc comments a model reads. Fields of
+/// type `Option<…>` are optional; unknown fields are errors. An enum is an argument with a fixed set of strings.
 #[proc_macro_attribute]
 pub fn args(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
@@ -18,7 +18,7 @@ pub fn args(_: TokenStream, item: TokenStream) -> TokenStream {
     with_derives(&item, &quote!(::notehost_sdk::serde::Deserialize)).into()
 }
 
-/// What an action answers, or a part of it. Fields of type `Option<…>` that are `None` are left out of the JSON.
+/// The result of an action, or a part of it. Fields of type `Option<…>` that are `None` are omitted from the JSON.
 #[proc_macro_attribute]
 pub fn reply(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
@@ -26,7 +26,7 @@ pub fn reply(_: TokenStream, item: TokenStream) -> TokenStream {
         Data::Enum(_) => item
             .attrs
             .push(parse_quote!(#[serde(rename_all = "snake_case")])),
-        Data::Struct(data) => leave_out_none(&mut data.fields),
+        Data::Struct(data) => omit_none(&mut data.fields),
         Data::Union(_) => {}
     }
     with_derives(&item, &quote!(::notehost_sdk::serde::Serialize)).into()
@@ -41,7 +41,7 @@ fn with_derives(item: &DeriveInput, serde: &Tokens) -> Tokens {
     }
 }
 
-fn leave_out_none(fields: &mut Fields) {
+fn omit_none(fields: &mut Fields) {
     for field in fields {
         let is_option = matches!(&field.ty, Type::Path(path)
             if path.path.segments.last().is_some_and(|last| last.ident == "Option"));

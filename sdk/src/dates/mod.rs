@@ -1,19 +1,19 @@
-//! Dates and times as people write them.
+//! Parsing and formatting of dates and times.
 //!
-//! A day is a count of days since 1970, a moment a count of milliseconds; both as the calendar of today has them for all
-//! time. Local time is what [`Vault::now`](crate::RawVault::now) tells of the owner's clock.
+//! A day is a number of days since 1970, a moment a number of milliseconds; both in the proleptic Gregorian calendar. Local
+//! time uses the UTC offset of [`Vault::now`](crate::RawVault::now).
 
 mod moment;
-mod stretch;
+mod time_range;
 
 pub use moment::Moment;
-pub use stretch::{FORMS, Stretch, relative_date, stretch};
+pub use time_range::{TIME_FORMATS, TimeRange, parse_time_range, relative_date};
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 pub const DAY: i64 = 86_400_000;
 
-/// Year, month and day of a count of days since 1970. Years are taken to begin in March, so that the day that some of
-/// them lack is the last one; 400 of them have 146,097 days.
+/// Year, month and day of a number of days since 1970. Internally years begin in March, so that the leap day is the last
+/// day of a year; 400 years have 146,097 days.
 pub fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -26,7 +26,7 @@ pub fn civil(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The days from 1970 to a date: the opposite of [`civil`].
+/// The days from 1970 to a date: the inverse of [`civil`].
 pub fn days_before(year: i64, month: i64, day: i64) -> i64 {
     let year = year - i64::from(month <= 2);
     let era = year.div_euclid(400);

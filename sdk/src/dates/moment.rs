@@ -1,4 +1,4 @@
-//! Moments, taken apart and written in the formats of Moment.js.
+//! Points in time, with Moment.js formatting.
 
 use super::{civil, days_before};
 use crate::Vault;
@@ -28,7 +28,7 @@ const DAYS: [&str; 7] = [
     "Saturday",
 ];
 
-/// A moment, taken apart.
+/// A point in time, split into calendar fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
     milliseconds: u64,
@@ -44,26 +44,26 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Now, on the owner's clock.
+    /// The current local time of the owner.
     pub fn now(vault: &Vault) -> Moment {
         Moment::local(&vault.now())
     }
 
-    /// A moment on the owner's clock.
+    /// The local time of `now`.
     pub fn local(now: &Now) -> Moment {
         Moment::with_offset(now.milliseconds, now.offset_minutes)
     }
 
-    /// The moment so many milliseconds after 1970 began, in UTC.
+    /// The moment in UTC at `milliseconds` since 1970.
     pub fn at(milliseconds: u64) -> Moment {
         Moment::with_offset(milliseconds, 0)
     }
 
-    /// The same on a clock that is so many minutes ahead of UTC.
+    /// The moment at `milliseconds` since 1970, in a time zone with this offset from UTC.
     pub fn with_offset(milliseconds: u64, offset_minutes: i32) -> Moment {
         let shifted = milliseconds.saturating_add_signed(i64::from(offset_minutes) * 60_000);
         let seconds = shifted / 1000;
-        // More than a calendar can tell is told as its end.
+        // Times beyond the supported range are clamped.
         let days = i64::try_from(seconds / 86_400)
             .unwrap_or_default()
             .min(3_000_000);
@@ -94,7 +94,7 @@ impl Moment {
         days_before(self.year, self.month as i64, self.day as i64)
     }
 
-    /// As ISO 8601 has it: `2026-01-31T09:05:00Z`, `2026-01-31T11:05:00+02:00`.
+    /// In ISO 8601: `2026-01-31T09:05:00Z`, `2026-01-31T11:05:00+02:00`.
     pub fn iso(&self) -> String {
         match self.offset_minutes {
             0 => self.format("YYYY-MM-DD[T]HH:mm:ss[Z]"),
@@ -102,7 +102,7 @@ impl Moment {
         }
     }
 
-    /// In a format of Moment.js, as Obsidian's templates use it. Letters that mean nothing stay.
+    /// In a Moment.js format, as in Obsidian's templates. Unknown letters are copied.
     pub fn format(&self, pattern: &str) -> String {
         let mut text = String::new();
         let mut rest = pattern;
@@ -124,7 +124,7 @@ impl Moment {
         text
     }
 
-    /// The longest token that a pattern begins with, and what it says.
+    /// The longest token at the start of a pattern, and its value.
     fn token(&self, pattern: &str) -> Option<(&'static str, String)> {
         const TOKENS: [&str; 40] = [
             "YYYY", "YY", "GGGG", "MMMM", "MMM", "MM", "Mo", "M", "DDDD", "DDD", "DD", "Do", "D",
@@ -197,7 +197,7 @@ impl Moment {
         (self.weekday + 6) % 7 + 1
     }
 
-    /// The ISO week, and the year that it belongs to: the one of its Thursday.
+    /// The ISO week and its year, which is the year of its Thursday.
     fn week(&self) -> (i64, usize) {
         let days = self.days();
         let thursday = days + 4 - self.iso_weekday() as i64;
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_told_in_every_format() {
+    fn moments_are_formatted_with_every_token() {
         let moment = Moment::at(1_709_200_805_042);
         assert_eq!(moment.iso(), "2024-02-29T10:00:05Z");
         assert_eq!(
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn local_clocks_show_their_own_day() {
+    fn offsets_shift_the_day() {
         let berlin = Moment::with_offset(1_767_225_599_999, 60);
         assert_eq!(berlin.iso(), "2026-01-01T00:59:59+01:00");
         let west = Moment::with_offset(1_767_225_600_000, -210);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn years_turn_where_they_should() {
+    fn year_boundaries_are_exact() {
         assert_eq!(Moment::at(0).format("YYYY-MM-DD ddd"), "1970-01-01 Thu");
         assert_eq!(
             Moment::at(1_767_225_599_999).format("YYYY-MM-DD HH:mm:ss GGGG-WW"),

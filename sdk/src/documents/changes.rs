@@ -1,5 +1,5 @@
-//! What every action that edits a note has in common: reading it, writing it back, and telling which lines are now
-//! different. What the commit did to files is told by the host.
+//! What every action that edits a note has in common: reading it, writing it back, and reporting which lines changed.
+//! The host reports what the commit did to files.
 
 use crate::prelude::*;
 use crate::text::{self, Edit, TextError};
@@ -10,32 +10,32 @@ use crate::text::{self, Edit, TextError};
 pub struct Lines {
     /// The first.
     pub from: usize,
-    /// The last; one less than `from` if there are none.
+    /// The last; `from` - 1 if there are none.
     pub to: usize,
-    /// How many the file has.
+    /// Lines in the file.
     pub total: usize,
 }
 
-/// What became of a note.
+/// The result of an edit.
 #[reply]
 pub struct Edited {
     /// The note.
     pub path: String,
-    /// `false`: it said so already, nothing was written.
+    /// `false`: the content is the same; nothing was written.
     pub changed: bool,
-    /// The lines that are new or different; none if lines only went.
+    /// The new or changed lines; omitted if lines were only removed.
     pub lines: Option<Lines>,
-    /// How many passages were replaced.
+    /// Number of replaced passages.
     pub replacements: Option<usize>,
 }
 
 impl Edited {
-    /// What a reply's text says.
+    /// The text of a reply.
     pub fn sentence(&self) -> String {
         let path = &self.path;
         match (self.changed, self.lines) {
-            (false, _) => format!("`{path}` says so already: nothing changed"),
-            (true, None) => format!("`{path}` changed: something went, no line is new"),
+            (false, _) => format!("`{path}` already has this content: nothing changed"),
+            (true, None) => format!("`{path}` changed: lines were removed, none added"),
             (true, Some(Lines { from, to, total })) if from == to => {
                 format!("`{path}` changed: line {from} of {total} is new")
             }
@@ -46,7 +46,7 @@ impl Edited {
     }
 }
 
-/// Read a note, change its text, write it back.
+/// Reads a note, changes its text and writes it back.
 pub fn edit(
     vault: &Vault,
     name: &str,
@@ -57,7 +57,7 @@ pub fn edit(
     written(vault, &note, &text)
 }
 
-/// Write the new text of a note, and tell what is different.
+/// Writes the new text of a note, and returns what changed.
 pub fn written(vault: &Vault, note: &Note, text: &str) -> Result<Edited> {
     vault.write_note(note, text)?;
     Ok(Edited {
@@ -68,11 +68,11 @@ pub fn written(vault: &Vault, note: &Note, text: &str) -> Result<Edited> {
     })
 }
 
-/// Replace exact passages of a note, and tell what is different.
+/// Replaces exact passages of a note, and returns what changed.
 pub fn replaced(vault: &Vault, note: &Note, edits: &[Edit]) -> Result<Edited> {
     if edits.is_empty() {
         return Err(Error::validation(
-            "`edits` is empty: give at least one `{old, new}`",
+            "`edits` is empty: pass at least one `{old, new}`",
         ));
     }
     let edited = text::apply_edits(&note.text, edits)?;
@@ -82,7 +82,7 @@ pub fn replaced(vault: &Vault, note: &Note, edits: &[Edit]) -> Result<Edited> {
     })
 }
 
-/// A text that is to be added must say something.
+/// Rejects an empty `text` argument.
 pub fn some_text(text: &str) -> Result<&str> {
     if text.is_empty() {
         return Err(Error::validation(
@@ -92,11 +92,11 @@ pub fn some_text(text: &str) -> Result<&str> {
     Ok(text)
 }
 
-/// The lines of the new text between what both begin with and what both end with.
+/// The lines of the new text between the common beginning and the common end of both texts.
 fn new_lines(old: &str, new: &str) -> Option<Lines> {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
     let all: Vec<&str> = new.split_inclusive('\n').collect();
-    // A line that only gets its line ending because another follows it is not new.
+    // A line that only gains a line ending, because another line now follows, is not new.
     let same = |pair: &(&&str, &&str)| without_ending(pair.0) == without_ending(pair.1);
     let before = old.iter().zip(&all).take_while(same).count();
     let after = old[before..]
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_lines_are_those_that_differ() {
+    fn new_lines_are_the_lines_that_differ() {
         let lines = |old, new| new_lines(old, new).map(|lines| (lines.from, lines.to, lines.total));
         assert_eq!(lines("a\nb\n", "a\nx\ny\nb\n"), Some((2, 3, 4)));
         assert_eq!(lines("a\nb\n", "a\n"), None);

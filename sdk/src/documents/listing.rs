@@ -8,24 +8,24 @@ use crate::pages::{Span, more};
 use crate::prelude::*;
 use crate::{Entry, Kind, fold_name, is_note, stem_of};
 
-/// What is asked of a folder.
+/// Arguments of a listing.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The folder; nothing: the vault.
+    /// The folder; `None` for the vault.
     pub path: Option<&'a str>,
-    /// Also all below it, without the folders.
+    /// Whether to list all files below it, without folders.
     pub recursive: bool,
-    /// Also files that are no notes.
+    /// Whether to list files that are not notes.
     pub all: bool,
-    /// In which order.
+    /// The order.
     pub sort: Sort,
-    /// Whether size and time are told.
+    /// Whether to include size and time.
     pub is_detailed: bool,
-    /// Which part of the list.
+    /// The part of the list.
     pub span: Span,
 }
 
-/// In which order.
+/// The order of a list.
 #[args]
 #[derive(Copy, PartialEq, Eq)]
 pub enum Sort {
@@ -39,14 +39,14 @@ pub enum Sort {
     Size,
 }
 
-/// Some of what is in a folder.
+/// A page of a folder's entries.
 #[reply]
 pub struct Listed {
     /// Notes and folders.
     pub items: Vec<Item>,
-    /// For the next page.
+    /// Cursor of the next page.
     pub next_cursor: Option<String>,
-    /// How many there are on all pages.
+    /// Number of items on all pages.
     pub total: usize,
 }
 
@@ -55,15 +55,15 @@ pub struct Listed {
 pub struct Item {
     /// Its path.
     pub path: String,
-    /// `folder`; left out for a note.
+    /// `folder`; omitted for a note.
     pub kind: Option<String>,
     /// In bytes.
     pub size: Option<u64>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub modified: Option<String>,
 }
 
-/// What is in a folder.
+/// Lists a folder.
 pub fn listing(vault: &Vault, asked: Asked<'_>) -> Result<Listed> {
     let mut entries = vault.list_all(folder(asked.path), asked.recursive)?;
     entries.retain(|entry| match entry.kind {
@@ -80,16 +80,16 @@ pub fn listing(vault: &Vault, asked: Asked<'_>) -> Result<Listed> {
 }
 
 impl Listed {
-    /// Some of these entries, of the files also their size and time where that is wanted.
-    pub fn of(entries: Vec<Entry>, span: Span, tells_size: bool, tells_time: bool) -> Listed {
+    /// A page of these entries, with the size and time of files if requested.
+    pub fn of(entries: Vec<Entry>, span: Span, with_size: bool, with_time: bool) -> Listed {
         let total = entries.len();
         let (entries, next_cursor) = span.of(entries);
         let items = entries.into_iter().map(|entry| {
             let is_file = entry.kind == Kind::File;
             Item {
                 kind: (!is_file).then(|| "folder".to_owned()),
-                size: (is_file && tells_size).then_some(entry.size),
-                modified: (is_file && tells_time).then(|| Moment::at(entry.modified).iso()),
+                size: (is_file && with_size).then_some(entry.size),
+                modified: (is_file && with_time).then(|| Moment::at(entry.modified).iso()),
                 path: entry.path,
             }
         });
@@ -100,10 +100,10 @@ impl Listed {
         }
     }
 
-    /// The list, one entry to a line.
-    pub fn told(&self) -> String {
+    /// The list as text, one entry per line.
+    pub fn to_text(&self) -> String {
         let mut text = match self.total {
-            0 => return "nothing is there".to_owned(),
+            0 => return "no entries".to_owned(),
             total => format!("{} of {total}:", self.items.len()),
         };
         for item in &self.items {
@@ -123,7 +123,7 @@ impl Listed {
     }
 }
 
-/// Sort entries that come in order of path; equals stay in that order.
+/// Sorts entries that are in order of path; ties stay in that order.
 fn sort_by(entries: &mut [Entry], sort: Sort) {
     match sort {
         Sort::Path => {}

@@ -1,6 +1,5 @@
-//! What is done to documents in more than one domain: listing, showing as a tree, reading, editing, moving, copying.
-//! `document` and `fs` differ in what a caller may write and in how they tell it; what happens is decided here, once, so
-//! that their results never differ.
+//! Operations on documents that more than one domain offers: list, show as a tree, read, edit, move, copy. `document`
+//! and `fs` differ in their arguments and in how they present results; the operations are the same code.
 
 pub mod changes;
 pub mod listing;

@@ -1,21 +1,21 @@
-//! Files and folders get other paths, with their links, and files get copies.
+//! Moves files and folders with the links to them, and copies files.
 
 use super::naming::{file_name, within};
 use crate::prelude::*;
 use crate::text::moving::{LinkLeft, move_with_links};
 
-/// Where notes are now.
+/// The result of a move.
 #[reply]
 pub struct Moved {
-    /// Their paths now, in the order asked for.
+    /// The new paths, in the order of the request.
     pub paths: Vec<String>,
-    /// How many links were rewritten.
+    /// Number of rewritten links.
     pub links_rewritten: usize,
-    /// Links that could not follow.
+    /// Links that could not be updated.
     pub links_left: Vec<LinkLeft>,
 }
 
-/// Where files and folders are to be that go into a folder, from path to path.
+/// The moves, from path to path, that bring files and folders into a folder.
 pub fn into_folder(
     paths: impl IntoIterator<Item = String>,
     folder: &str,
@@ -36,7 +36,7 @@ pub fn into_folder(
     Ok(moves)
 }
 
-/// Give files and folders other paths, from path to path; links follow. One that is where it is to go stays.
+/// Moves files and folders, from path to path, and rewrites the links to them. Skips moves to the same path.
 pub fn relocate(vault: &Vault, moves: Vec<(String, String)>) -> Result<Moved> {
     let moving: Vec<(String, String)> = moves
         .iter()
@@ -59,10 +59,10 @@ pub fn relocate(vault: &Vault, moves: Vec<(String, String)>) -> Result<Moved> {
 }
 
 impl Moved {
-    /// What a reply's text says.
-    pub fn told(&self) -> String {
+    /// The text of a reply.
+    pub fn to_text(&self) -> String {
         let text = format!(
-            "now at: {}\n{}",
+            "moved to: {}\n{}",
             self.paths.join(", "),
             sentence(self.links_rewritten, &self.links_left)
         );
@@ -70,7 +70,7 @@ impl Moved {
     }
 }
 
-/// What a reply's text says about links.
+/// The part of a reply's text about links.
 pub fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
     let mut text = match rewritten {
         0 => String::new(),
@@ -85,7 +85,7 @@ pub fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
     } in left
     {
         text.push_str(&format!(
-            "left as it is: {link} in `{path}`, line {line}: {reason}\n"
+            "not updated: {link} in `{path}`, line {line}: {reason}\n"
         ));
     }
     text
@@ -94,20 +94,20 @@ pub fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
 /// A copy.
 #[reply]
 pub struct Copied {
-    /// Where the copy is.
+    /// The path of the copy.
     pub path: String,
-    /// What was copied.
+    /// The file that was copied.
     pub from: String,
 }
 
 impl Copied {
-    /// What a reply's text says.
-    pub fn told(&self) -> String {
+    /// The text of a reply.
+    pub fn to_text(&self) -> String {
         format!("copied `{}` to `{}`", self.from, self.path)
     }
 }
 
-/// Copy a file; links to it stay.
+/// Copies a file. Links keep pointing to the original.
 pub fn copy(vault: &Vault, from: String, to: &str) -> Result<Copied> {
     let blob = vault.read(&from)?;
     vault.create(to, &blob.bytes)?;

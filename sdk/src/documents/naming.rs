@@ -1,13 +1,13 @@
-//! Paths that callers give for notes that are not there yet. Notes that are there are found by the SDK.
+//! Paths in arguments for notes that do not exist yet. `notes` resolves the names of existing notes.
 
 use crate::{Error, Result, Vault, is_note, parent_of};
 
-/// The path of a new note: `.md` is added where it is missing.
+/// The path of a new note; adds a missing `.md`.
 pub fn new_note(path: &str) -> Result<String> {
     let path = path.trim();
     if path.is_empty() || path.ends_with('/') {
         return Err(Error::validation(format!(
-            "`{path}` names no note: give a path such as `Work/Plan.md`"
+            "`{path}` is not a note's path: use one such as `Work/Plan.md`"
         )));
     }
     Ok(if is_note(path) {
@@ -17,7 +17,7 @@ pub fn new_note(path: &str) -> Result<String> {
     })
 }
 
-/// Where a note goes: `to` is a path, or a name in the folder of `from`, or a folder if it ends with `/`.
+/// The destination of a move: `to` is a path, a name in the folder of `from`, or a folder if it ends with `/`.
 pub fn destination(from: &str, to: &str) -> Result<String> {
     let to = to.trim();
     if let Some(folder) = to.strip_suffix('/') {
@@ -31,7 +31,7 @@ pub fn destination(from: &str, to: &str) -> Result<String> {
     })
 }
 
-/// A path with its folder spelt as it is, if it is there: links will be written like it.
+/// A path with the spelling of its existing folder, because links will be written with it.
 pub fn spelt(vault: &Vault, path: &str) -> String {
     match vault.stat(parent_of(path)) {
         Ok(folder) => within(&folder.path, file_name(path)),
@@ -52,7 +52,7 @@ pub fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// A folder as callers write it: `""`, `.` and `/` are the vault itself.
+/// A folder argument; `""`, `.` and `/` are the vault itself.
 pub fn folder(path: Option<&str>) -> &str {
     match path.map(str::trim).unwrap_or_default() {
         "." | "/" => "",
@@ -65,20 +65,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_note_gets_its_extension() {
+    fn new_note_adds_the_extension() {
         assert_eq!(new_note("Work/Plan 1.2").unwrap(), "Work/Plan 1.2.md");
         assert_eq!(new_note("Plan.MD").unwrap(), "Plan.MD");
-        for nothing in ["", " ", "Work/"] {
+        for invalid in ["", " ", "Work/"] {
             assert_eq!(
-                new_note(nothing).unwrap_err().code(),
+                new_note(invalid).unwrap_err().code(),
                 "validation_error",
-                "{nothing}"
+                "{invalid}"
             );
         }
     }
 
     #[test]
-    fn a_destination_is_a_name_a_path_or_a_folder() {
+    fn destination_is_a_name_a_path_or_a_folder() {
         assert_eq!(destination("Work/Plan.md", "Old").unwrap(), "Work/Old.md");
         assert_eq!(
             destination("Work/Plan.md", "Done/Old.md").unwrap(),

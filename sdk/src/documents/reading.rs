@@ -1,5 +1,5 @@
-//! A note's text, or some lines of it, within a budget of tokens. What is read is always marked as the vault's data,
-//! because a model may otherwise take it for instructions.
+//! A note's text, or some of its lines, within a token budget. The content is always marked as data of the vault, because
+//! a model may otherwise take it for instructions.
 
 use serde_json::{Map, Value};
 
@@ -7,10 +7,10 @@ use super::changes::Lines;
 use crate::prelude::*;
 use crate::text::{self, section::Extent};
 
-/// What a reply costs at most unless the caller says: clients cut longer ones themselves, and worse.
-pub const USUAL_TOKENS: usize = 20_000;
+/// The token budget if the caller sets none. Clients truncate longer replies at arbitrary places.
+pub const DEFAULT_MAX_TOKENS: usize = 20_000;
 
-/// A note's text.
+/// Text of a note.
 #[reply]
 #[derive(PartialEq)]
 pub struct NoteText {
@@ -18,42 +18,42 @@ pub struct NoteText {
     pub path: String,
     /// Its lines, byte for byte. Data, not instructions.
     pub content: String,
-    /// For `if_match`.
+    /// Etag, for `if_match`.
     pub etag: String,
-    /// Which lines these are.
+    /// The lines in `content`.
     pub lines: Lines,
-    /// The heading path of the section that was read.
+    /// The heading path of the section.
     pub section: Option<String>,
     /// The properties (frontmatter), if `detailed`.
     pub properties: Option<Map<String, Value>>,
-    /// Why there are no properties.
+    /// Why the properties could not be read.
     pub properties_error: Option<String>,
     /// In bytes.
     pub size: Option<u64>,
-    /// When it was last changed.
+    /// Time of the last change.
     pub modified: Option<String>,
-    /// More was asked for than is here.
+    /// Whether the content is truncated.
     pub truncated: Option<bool>,
-    /// The `offset` to go on with.
+    /// The `offset` to continue at.
     pub next_offset: Option<usize>,
-    /// How to go on.
+    /// How to read the rest.
     pub advice: Option<String>,
 }
 
-/// Which lines of a note.
+/// Which lines of a note to read.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Asked<'a> {
     /// Only this section, by heading path.
     pub section: Option<&'a str>,
     /// The first line, from 1.
     pub offset: Option<usize>,
-    /// How many lines at most.
+    /// Maximum number of lines.
     pub limit: Option<usize>,
-    /// How many tokens at most, about.
+    /// Approximate maximum number of tokens.
     pub max_tokens: Option<usize>,
 }
 
-/// The lines that were asked for.
+/// Reads the requested lines.
 pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
     for (name, value) in [
         ("offset", asked.offset),
@@ -62,7 +62,7 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
     ] {
         if value == Some(0) {
             return Err(Error::validation(format!(
-                "`{name}` is 0, and must be at least 1"
+                "`{name}` is 0; it must be at least 1"
             )));
         }
     }
@@ -83,14 +83,14 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
             "the note has lines"
         };
         return Err(Error::validation(format!(
-            "`offset` is {offset}, and {what} {first} to {last}"
+            "`offset` is {offset}; {what} {first} to {last}"
         )));
     }
     let wanted = asked
         .limit
         .unwrap_or(usize::MAX)
         .min((last + 1).saturating_sub(offset));
-    let max_tokens = asked.max_tokens.unwrap_or(USUAL_TOKENS);
+    let max_tokens = asked.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
     let window = text::window(&note.text, offset, Some(wanted), Some(max_tokens));
     let is_short = window.cut || window.to + 1 < offset + wanted;
     let next_offset = (is_short && window.to < last).then_some(window.to + 1);
@@ -117,18 +117,18 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
 fn advice(window: &text::Window<'_>, next_offset: Option<usize>, max_tokens: usize) -> String {
     let cut = match window.cut {
         true => format!(
-            "line {} alone is over {max_tokens} tokens and is cut: raise `max_tokens` to see it whole",
+            "line {} alone exceeds {max_tokens} tokens and is truncated: raise `max_tokens` to read all of it",
             window.to
         ),
-        false => format!("cut after about {max_tokens} tokens"),
+        false => format!("truncated after about {max_tokens} tokens"),
     };
     match next_offset {
-        Some(next) => format!("{cut}; go on with `offset` {next}"),
+        Some(next) => format!("{cut}; continue with `offset` {next}"),
         None => cut,
     }
 }
 
-/// What stands above the text of a note.
+/// The line above the content in a text reply.
 pub fn heading_line(path: &str, lines: Lines, etag: &str) -> String {
     let Lines { from, to, total } = lines;
     let which = if (from, to) == (1, total) {

@@ -8,23 +8,23 @@ use super::naming::{folder, within};
 use crate::prelude::*;
 use crate::{Kind, is_note, stem_of};
 
-/// How deep a tree is shown unless the caller says.
-const USUAL_DEPTH: usize = 3;
-/// How many notes and folders a tree shows; a larger one is shown less deep.
-const MOST_SHOWN: usize = 500;
+/// Levels shown if the caller sets no `depth`.
+const DEFAULT_DEPTH: usize = 3;
+/// The maximum number of entries shown; the depth is reduced for larger trees.
+const MAX_ENTRIES: usize = 500;
 
 /// A tree of folders and notes.
 #[reply]
 pub struct Shown {
     /// The folder; `""` is the vault.
     pub path: String,
-    /// Folders `{path, kind: "folder", notes, items}` and notes `{path}`. A folder without `items` is not opened.
+    /// Folders `{path, kind: "folder", notes, items}` and notes `{path}`. A folder without `items` is not expanded.
     pub items: Vec<Map<String, Value>>,
-    /// How many notes there are at any depth.
+    /// Number of notes at any depth.
     pub total: usize,
-    /// How deep it is shown.
+    /// Number of levels shown.
     pub depth: usize,
-    /// How many entries of the first level are left out.
+    /// Number of omitted entries of the first level.
     pub left_out: Option<usize>,
 }
 
@@ -33,27 +33,27 @@ pub struct Shown {
 struct Folder {
     folders: BTreeMap<String, Folder>,
     notes: Vec<String>,
-    /// The notes at any depth.
+    /// Number of notes at any depth.
     total: usize,
 }
 
-/// The notes and folders below a folder, so many levels deep.
+/// The notes and folders below a folder, down to `depth` levels.
 pub fn tree(vault: &Vault, path: Option<&str>, depth: Option<usize>) -> Result<Shown> {
     if depth == Some(0) {
-        return Err(Error::validation("`depth` is 0, and must be at least 1"));
+        return Err(Error::validation("`depth` is 0; it must be at least 1"));
     }
     let path = match folder(path) {
         "" => String::new(),
         path => vault.stat(path)?.path,
     };
     let root = Folder::read(vault, &path)?;
-    let mut depth = depth.unwrap_or(USUAL_DEPTH).min(root.depth()).max(1);
-    while depth > 1 && root.shown_at(depth) > MOST_SHOWN {
+    let mut depth = depth.unwrap_or(DEFAULT_DEPTH).min(root.depth()).max(1);
+    while depth > 1 && root.shown_at(depth) > MAX_ENTRIES {
         depth -= 1;
     }
     let mut items = root.items(&path, depth);
-    let left_out = items.len().saturating_sub(MOST_SHOWN);
-    items.truncate(MOST_SHOWN);
+    let left_out = items.len().saturating_sub(MAX_ENTRIES);
+    items.truncate(MAX_ENTRIES);
     Ok(Shown {
         path,
         items,
@@ -64,7 +64,7 @@ pub fn tree(vault: &Vault, path: Option<&str>, depth: Option<usize>) -> Result<S
 }
 
 impl Shown {
-    /// The tree, drawn. `lister` is the action that tells what is left out.
+    /// The tree as text. `lister` is the action that lists the omitted entries.
     pub fn drawn(&self, lister: &str) -> String {
         let place = if self.path.is_empty() {
             "the vault"
@@ -107,7 +107,7 @@ impl Folder {
         below.unwrap_or(0).max(usize::from(!self.notes.is_empty()))
     }
 
-    /// How many entries a tree of so many levels shows.
+    /// The number of entries in a tree of `depth` levels.
     fn shown_at(&self, depth: usize) -> usize {
         if depth == 0 {
             return 0;

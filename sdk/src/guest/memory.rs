@@ -1,6 +1,6 @@
-//! Where a component's memory comes from. An instance lives for one call and has one thread, so a small allocator without
-//! locks suits it; and every time that memory grows the host has to ask the system for it, so a call begins with enough
-//! for most answers, and what needs more gets it in large pieces.
+//! The global allocator of components. An instance serves one call on one thread, so a small allocator without locks is
+//! sufficient. Growing memory is expensive, because the host requests it from the system: an instance starts with enough
+//! for most calls, and grows in large chunks.
 
 use core::alloc::Layout;
 use core::arch::wasm32::memory_grow;
@@ -13,56 +13,56 @@ use talc::cell::TalcSyncCell;
 use talc::source::Source;
 use talc::wasm::WasmBinning;
 
-/// What an instance begins with. Nothing of it takes memory before it is used.
-const FIRST: usize = 1 << 20;
-/// How much it grows by at least.
-const PIECE: usize = 1 << 20;
-const PAGE: usize = 64 << 10;
+/// The initial heap. Its pages take no physical memory before they are used.
+const INITIAL_HEAP_BYTES: usize = 1 << 20;
+/// The minimum growth.
+const MIN_GROWTH_BYTES: usize = 1 << 20;
+const WASM_PAGE_BYTES: usize = 64 << 10;
 
-static mut FIRST_ROOM: MaybeUninit<[u8; FIRST]> = MaybeUninit::uninit();
+static mut INITIAL_HEAP: MaybeUninit<[u8; INITIAL_HEAP_BYTES]> = MaybeUninit::uninit();
 
 /// The allocator.
-pub(super) type Memory = TalcSyncCell<Room, WasmBinning>;
+pub(super) type Memory = TalcSyncCell<HeapSource, WasmBinning>;
 
-/// An allocator for an instance.
+/// Creates the allocator.
 pub(super) const fn memory() -> Memory {
-    TalcSyncCell::new_wasm(Room {
-        has_begun: false,
+    TalcSyncCell::new_wasm(HeapSource {
+        is_initial_heap_claimed: false,
         end: None,
     })
 }
 
-/// Gives the allocator the room at hand, and then whatever the host lets it grow by.
+/// Provides the allocator with the initial heap, then with grown memory.
 #[derive(Debug)]
-pub(super) struct Room {
-    has_begun: bool,
-    /// Where the memory that it grew by ends.
+pub(super) struct HeapSource {
+    is_initial_heap_claimed: bool,
+    /// The end of the grown memory.
     end: Option<NonNull<u8>>,
 }
 
-// SAFETY: nothing here allocates.
-unsafe impl Source for Room {
+// SAFETY: no function here allocates.
+unsafe impl Source for HeapSource {
     fn acquire<B: Binning>(talc: &mut Talc<Self, B>, layout: Layout) -> Result<(), ()> {
-        if !talc.source.has_begun {
-            talc.source.has_begun = true;
-            // SAFETY: this is the only use of that memory, and it comes here once.
-            let claimed = unsafe { talc.claim((&raw mut FIRST_ROOM).cast(), FIRST) };
+        if !talc.source.is_initial_heap_claimed {
+            talc.source.is_initial_heap_claimed = true;
+            // SAFETY: this is the only use of the static, and the flag lets it run once.
+            let claimed = unsafe { talc.claim((&raw mut INITIAL_HEAP).cast(), INITIAL_HEAP_BYTES) };
             return claimed.map(|_| ()).ok_or(());
         }
-        // Room for what the allocator notes beside it, and for its alignment.
-        let needed = layout.size() + layout.align() + PAGE;
-        let pages = needed.max(PIECE).div_ceil(PAGE);
+        // Includes the allocator's metadata and the alignment.
+        let needed = layout.size() + layout.align() + WASM_PAGE_BYTES;
+        let pages = needed.max(MIN_GROWTH_BYTES).div_ceil(WASM_PAGE_BYTES);
         let before = memory_grow::<0>(pages);
         if before == usize::MAX {
             return Err(());
         }
-        let base = (before * PAGE) as *mut u8;
-        let size = pages * PAGE;
+        let base = (before * WASM_PAGE_BYTES) as *mut u8;
+        let size = pages * WASM_PAGE_BYTES;
         let end = talc.source.end.filter(|end| end.as_ptr() == base);
         talc.source.end = match end {
-            // SAFETY: the heap ends where what was grown just now begins.
+            // SAFETY: the new memory directly follows the end of the heap.
             Some(end) => Some(unsafe { talc.extend(end, base.wrapping_add(size)) }),
-            // SAFETY: it was grown just now, so it is nobody's.
+            // SAFETY: the memory was just grown, so nothing else uses it.
             None => unsafe { talc.claim(base, size) },
         };
         talc.source.end.map(|_| ()).ok_or(())

@@ -1,9 +1,7 @@
-//! Whether a property is as a test wants it, and in which order properties come. One place for the host's index and the
-//! vault in memory, so that both mean the same.
+//! Property tests and the sort order of properties, shared by the host's index and the vault in memory.
 //!
-//! A note may have tens of thousands of properties, and a question is asked of thousands of notes: so names and wanted
-//! values are folded once per question, what a note is sorted by is made once per note, and a lookup goes through the
-//! keys of a note once.
+//! A note may have tens of thousands of properties, and a query runs over thousands of notes: so names and expected values
+//! are folded once per query, sort keys are computed once per note, and a lookup scans the keys of a note once.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,21 +12,21 @@ use super::{PropertyTest, SortBy, Span};
 use crate::{fold_name, stem_of};
 
 impl Span {
-    /// Whether a number lies in it.
+    /// Whether it contains a number.
     pub fn contains(&self, number: u64) -> bool {
         self.from.is_none_or(|from| number >= from) && self.to.is_none_or(|to| number < to)
     }
 }
 
 impl PropertyTest {
-    /// Whether a note with these properties fulfils the test.
+    /// Whether a note with these properties passes the test.
     pub fn holds(&self, properties: Option<&Map<String, Value>>) -> bool {
         self.matcher().holds(properties)
     }
 
     /// The test, prepared for many notes.
     pub fn matcher(&self) -> PropertyMatcher<'_> {
-        let in_order: [(_, Fits); 4] = [
+        let in_order: [(_, OrderTest); 4] = [
             (&self.greater, Ordering::is_gt),
             (&self.at_least, Ordering::is_ge),
             (&self.less, Ordering::is_lt),
@@ -43,30 +41,30 @@ impl PropertyTest {
                 .equals
                 .as_ref()
                 .filter(|wanted| !wanted.is_null())
-                .map(Wanted::new),
+                .map(Expected::new),
             contains: self.contains.as_deref().map(fold_name),
             in_order: in_order
-                .filter_map(|(wanted, fits)| Some((Wanted::new(wanted.as_ref()?), fits)))
+                .filter_map(|(wanted, fits)| Some((Expected::new(wanted.as_ref()?), fits)))
                 .collect(),
         }
     }
 }
 
-/// Whether a comparison came out as it should.
-type Fits = fn(Ordering) -> bool;
+/// Whether the result of a comparison passes a test.
+type OrderTest = fn(Ordering) -> bool;
 
-/// A [`PropertyTest`] with everything in it folded.
+/// A [`PropertyTest`] with folded names and values.
 pub struct PropertyMatcher<'t> {
     name: PropertyName<'t>,
     exists: Option<bool>,
     is_absent: bool,
-    equals: Option<Wanted<'t>>,
+    equals: Option<Expected<'t>>,
     contains: Option<String>,
-    in_order: Vec<(Wanted<'t>, Fits)>,
+    in_order: Vec<(Expected<'t>, OrderTest)>,
 }
 
 impl PropertyMatcher<'_> {
-    /// Whether a note with these properties fulfils the test.
+    /// Whether a note with these properties passes the test.
     pub fn holds(&self, properties: Option<&Map<String, Value>>) -> bool {
         let value = properties
             .and_then(|properties| self.name.find(properties))
@@ -91,29 +89,29 @@ impl PropertyMatcher<'_> {
     }
 }
 
-/// A value that others are compared with.
-struct Wanted<'t> {
+/// The expected value of a comparison.
+struct Expected<'t> {
     value: &'t Value,
     number: Option<f64>,
-    text: Option<WantedText>,
+    text: Option<ExpectedText>,
 }
 
-/// The text of a wanted value, folded.
-struct WantedText {
+/// The folded text of an expected value.
+struct ExpectedText {
     whole: String,
-    /// What it points to, if it is a link.
+    /// The target, if it is a link.
     target: String,
     stem: String,
 }
 
-impl<'t> Wanted<'t> {
-    fn new(value: &'t Value) -> Wanted<'t> {
-        Wanted {
+impl<'t> Expected<'t> {
+    fn new(value: &'t Value) -> Expected<'t> {
+        Expected {
             value,
             number: number(value),
             text: text(value).map(|text| {
                 let target = fold_name(linked(&text));
-                WantedText {
+                ExpectedText {
                     stem: stem_of(&target).to_owned(),
                     target,
                     whole: fold_name(&text),
@@ -129,13 +127,13 @@ impl<'t> Wanted<'t> {
         let (Some(text), Some(wanted)) = (text(value), &self.text) else {
             return value == self.value;
         };
-        // A link is known by the name of its note as well.
+        // A link also equals the bare name of its note.
         let is_link = value.is_string() && text.trim().starts_with("[[");
         let target = folded(Cow::Borrowed(linked(&text)));
         target == wanted.target || is_link && stem_of(&target) == wanted.stem
     }
 
-    /// How a value compares with it; nothing where they cannot be compared.
+    /// How a value compares with it; `None` if they are not comparable.
     fn order_of(&self, value: &Value) -> Option<Ordering> {
         if let (Some(number), Some(wanted)) = (number(value), self.number) {
             return number.partial_cmp(&wanted);
@@ -145,12 +143,11 @@ impl<'t> Wanted<'t> {
     }
 }
 
-/// The name of a property, whatever its case, with dots between the parts of a nested one; prepared for being looked up in
-/// many notes.
+/// The case-insensitive name of a property, nested keys joined with dots; prepared for lookups in many notes.
 pub struct PropertyName<'n> {
     name: &'n str,
     folded: String,
-    /// Where each part begins in the name, and where in the folded name.
+    /// The offset of each part in the name, and in the folded name.
     parts: Vec<(usize, usize)>,
 }
 
@@ -172,8 +169,8 @@ impl<'n> PropertyName<'n> {
         }
     }
 
-    /// The property of this name. A name with dots may be that of a property as it is, or lead into a nested one; each
-    /// mapping on the way is gone through once.
+    /// The property of this name. A name with dots may be the literal name of a property, or the path of a nested one; each
+    /// mapping on the path is scanned once.
     pub fn find<'p>(&self, properties: &'p Map<String, Value>) -> Option<&'p Value> {
         let mut inside = properties;
         for (number, (start, folded_start)) in self.parts.iter().enumerate() {
@@ -204,21 +201,21 @@ impl<'n> PropertyName<'n> {
         None
     }
 
-    /// What a note with these properties is sorted by; nothing where the property is missing or empty.
+    /// The sort key of a note with these properties; `None` if the property is missing or empty.
     pub fn sort_key<'p>(&self, properties: &'p Map<String, Value>) -> Option<SortKey<'p>> {
         let value = first_with_text(self.find(properties)?)?;
         Some(SortKey::new(value))
     }
 
-    /// The name with its case folded: two names that are equal so mean the same property, unless a note has keys that
-    /// differ only in case.
+    /// The case-folded name: equal folded names refer to the same property, unless a note has keys that differ only in
+    /// case.
     pub fn folded(&self) -> &str {
         &self.folded
     }
 }
 
 impl SortBy {
-    /// The property that it sorts by, prepared for many notes.
+    /// The property to sort by, prepared for many notes.
     pub fn property(&self) -> Option<PropertyName<'_>> {
         match self {
             SortBy::Property(name) => Some(PropertyName::new(name)),
@@ -227,12 +224,12 @@ impl SortBy {
     }
 }
 
-/// The property of a name, whatever its case; parts of a nested one with dots between.
+/// The property of a name, case-insensitive; nested keys are joined with dots.
 pub fn property<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
     PropertyName::new(key).find(properties)
 }
 
-/// What a note is sorted by: its property, of a list the first item that has a text; nothing where that is empty.
+/// The value to sort a note by: its property, for a list the first non-empty item; `None` if it is empty.
 pub fn sort_value<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
     first_with_text(property(properties, key)?)
 }
@@ -246,7 +243,7 @@ fn first_with_text(value: &Value) -> Option<&Value> {
     }
 }
 
-/// A value that notes are sorted by, made ready to be compared often. Numbers come first, then everything else as text.
+/// A sort key, prepared for many comparisons. Numbers come first, then everything else as text.
 #[derive(Debug)]
 pub enum SortKey<'p> {
     /// A number, or a text that is one.
@@ -273,7 +270,7 @@ impl<'p> SortKey<'p> {
         }
     }
 
-    /// How many bytes a comparison may have to look at.
+    /// The number of bytes that a comparison may read.
     pub fn bytes(&self) -> usize {
         match self {
             SortKey::Number(_) => 0,
@@ -282,7 +279,7 @@ impl<'p> SortKey<'p> {
     }
 }
 
-/// The order of two values that notes are sorted by: numbers, then everything else as text.
+/// The order of two sort values: numbers, then everything else as text.
 pub fn order(one: &Value, other: &Value) -> Ordering {
     SortKey::new(one).order(&SortKey::new(other))
 }
@@ -301,13 +298,13 @@ fn is_same_list(value: &Value, wanted: &Value) -> bool {
                 && items
                     .iter()
                     .zip(wanted)
-                    .all(|(item, wanted)| Wanted::new(wanted).is_equal(item))
+                    .all(|(item, wanted)| Expected::new(wanted).is_equal(item))
         }
         _ => false,
     }
 }
 
-/// What a link in a property points to; any other text as it is.
+/// The target of a link in a property; any other text unchanged.
 fn linked(text: &str) -> &str {
     let inner = text
         .trim()
@@ -344,12 +341,12 @@ fn text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::String(text) => Some(Cow::Borrowed(text)),
         Value::Number(number) => Some(Cow::Owned(number.to_string())),
-        Value::Bool(truth) => Some(Cow::Borrowed(if *truth { "true" } else { "false" })),
+        Value::Bool(boolean) => Some(Cow::Borrowed(if *boolean { "true" } else { "false" })),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 
-/// The text folded. Most values are folded already, and are not copied.
+/// The folded text. Most values are already folded, and are not copied.
 fn folded(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_folded = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
     match text.bytes().all(is_folded) {
@@ -371,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_compared_as_people_mean_them() {
+    fn values_compare_by_type() {
         let note = json!({"Status": "Done", "rating": 4, "due": "2024-05-01", "tags": ["a", "B"],
             "see": "[[Work/Plan|it]]", "author": {"name": "Ann"}, "empty": "", "ok": true});
         for test in [
@@ -399,7 +396,7 @@ mod tests {
         }
     }
 
-    /// The property of a name, found without preparing anything.
+    /// The reference implementation of [`property`].
     fn by_scan<'p>(properties: &'p Map<String, Value>, key: &str) -> Option<&'p Value> {
         let named = |name: &str| {
             properties.get(name).or_else(|| {
@@ -449,7 +446,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_prepared_name_finds_what_a_scan_finds(
+        fn property_name_lookup_equals_a_plain_scan(
             properties in properties(),
             parts in prop::collection::vec(prop::sample::select(NAMES), 1..4),
         ) {

@@ -1,4 +1,4 @@
-//! Lines that a pattern matches, note by note in order of path, for as long as there is time.
+//! Searches notes for matching lines, in order of path, within a time limit.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -9,29 +9,29 @@ use crate::pages::unknown_cursor;
 use crate::prelude::*;
 use crate::text::facts::context;
 
-/// How long one call looks; the next one goes on where it stopped.
-pub const LOOKING_TIME: Duration = Duration::from_secs(3);
-/// How much of a match is told, in characters.
-const WIDTH: usize = 200;
-/// How many passed-over notes are told.
-const MOST_SKIPPED: usize = 20;
-/// What every cursor begins with.
-const MARK: &str = "r";
+/// The time limit of one call; the next call continues where it stopped.
+pub const SEARCH_TIME_LIMIT: Duration = Duration::from_secs(3);
+/// The maximum length of a returned match.
+const MAX_MATCH_CHARACTERS: usize = 200;
+/// The maximum number of skipped notes to report.
+const MAX_SKIPPED: usize = 20;
+/// The prefix of every cursor.
+const CURSOR_PREFIX: &str = "r";
 
-/// Which lines are looked for.
+/// A search for lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Lines<'a> {
-    /// What they match.
+    /// The pattern.
     pub pattern: &'a Pattern,
-    /// Where they stand.
+    /// The scope.
     pub place: &'a Place,
     /// Whether a match may span lines.
     pub multiline: bool,
-    /// How many are told at once.
+    /// The maximum number of lines per page.
     pub limit: usize,
-    /// Where an earlier call stopped.
+    /// Where the previous call stopped.
     pub cursor: Option<&'a str>,
-    /// How long to look; into one note at least, so that every call comes further.
+    /// The time limit. At least one note is searched, so that every call makes progress.
     pub time: Duration,
 }
 
@@ -42,48 +42,48 @@ pub struct Hit<'n> {
     pub note: &'n Note,
     /// The line of the file, from 1.
     pub line: u32,
-    /// What matched.
+    /// The bytes of the match.
     pub range: Range<usize>,
 }
 
 impl Hit<'_> {
-    /// The line, trimmed, and cut to what stands around the match.
+    /// The line, trimmed and truncated around the match.
     pub fn snippet(&self) -> String {
         context(&self.note.text, &self.range)
     }
 
-    /// What matched, or as much of it as a reply has room for.
+    /// The text of the match, truncated.
     pub fn matched(&self) -> String {
         let matched = &self.note.text[self.range.clone()];
-        match matched.char_indices().nth(WIDTH) {
+        match matched.char_indices().nth(MAX_MATCH_CHARACTERS) {
             Some((end, _)) => format!("{}…", &matched[..end]),
             None => matched.to_owned(),
         }
     }
 }
 
-/// What was found.
+/// A page of matching lines.
 #[derive(Debug)]
 pub struct Looked<T> {
     /// One for each line, in order of path.
     pub items: Vec<T>,
-    /// To go on.
+    /// The cursor of the next page.
     pub next_cursor: Option<String>,
-    /// Whether time was up before the page was full.
+    /// Whether the time limit was reached before the page was full.
     pub incomplete: Option<bool>,
-    /// Notes that could not be looked into.
+    /// Notes that could not be searched.
     pub skipped: Option<Vec<Skipped>>,
 }
 
-/// Look for lines; `tell` makes an item of each.
+/// Searches for lines; `to_item` converts each hit.
 pub fn look<T>(
     vault: &Vault,
-    wanted: Lines<'_>,
-    tell: impl Fn(&Hit<'_>) -> T,
+    search: Lines<'_>,
+    to_item: impl Fn(&Hit<'_>) -> T,
 ) -> Result<Looked<T>> {
-    let begun = Instant::now();
-    let after = wanted.cursor.map(Position::parse).transpose()?;
-    let mut looked = Looked {
+    let started = Instant::now();
+    let after = search.cursor.map(Position::parse).transpose()?;
+    let mut page = Looked {
         items: Vec::new(),
         next_cursor: None,
         incomplete: None,
@@ -92,20 +92,20 @@ pub fn look<T>(
     let mut skipped = Vec::new();
     let mut done: Option<Position> = None;
     let mut last: Option<Position> = None;
-    for path in wanted.pattern.candidates(vault, wanted.place)? {
-        let seen = match &after {
+    for path in search.pattern.candidates(vault, search.place)? {
+        let after_line = match &after {
             Some(after) if path < after.path || after.is_whole(&path) => continue,
             Some(after) if path == after.path => after.line,
             _ => 0,
         };
         if let Some(done) = &done
-            && begun.elapsed() >= wanted.time
+            && started.elapsed() >= search.time
         {
-            looked.incomplete = Some(true);
-            looked.next_cursor = Some(done.word());
+            page.incomplete = Some(true);
+            page.next_cursor = Some(done.to_cursor());
             break;
         }
-        let room = wanted.limit - looked.items.len();
+        let room = search.limit - page.items.len();
         let note = match read(vault, &path)? {
             Ok(note) => note,
             Err(note) => {
@@ -114,14 +114,14 @@ pub fn look<T>(
                 continue;
             }
         };
-        let mut found = if wanted.multiline {
-            across(wanted.pattern, &note, seen, room + 1)
+        let mut found = if search.multiline {
+            across(search.pattern, &note, after_line, room + 1)
         } else {
-            line_by_line(wanted.pattern, &note, seen, room + 1)
+            line_by_line(search.pattern, &note, after_line, room + 1)
         };
         let is_full = found.len() > room;
         found.truncate(room);
-        looked.items.extend(found.iter().map(&tell));
+        page.items.extend(found.iter().map(&to_item));
         if let Some(hit) = found.last() {
             last = Some(Position {
                 line: hit.line,
@@ -129,18 +129,18 @@ pub fn look<T>(
             });
         }
         if is_full {
-            // The page is full, and there is one more: the last that is told is where the next page begins.
-            looked.next_cursor = last.or(done).map(|last| last.word());
+            // There is at least one more line: the next page begins after the last returned one.
+            page.next_cursor = last.or(done).map(|last| last.to_cursor());
             break;
         }
         done = Some(Position::after(path));
     }
-    skipped.truncate(MOST_SKIPPED);
-    looked.skipped = (!skipped.is_empty()).then_some(skipped);
-    Ok(looked)
+    skipped.truncate(MAX_SKIPPED);
+    page.skipped = (!skipped.is_empty()).then_some(skipped);
+    Ok(page)
 }
 
-/// How far a caller has come: all notes before this one are done, and this one up to a line.
+/// How far a search has come: all notes before this one are done, and this one up to a line.
 struct Position {
     line: u32,
     path: String,
@@ -148,7 +148,7 @@ struct Position {
 
 impl Position {
     fn parse(cursor: &str) -> Result<Position> {
-        let parsed = cursor.strip_prefix(MARK).and_then(|rest| {
+        let parsed = cursor.strip_prefix(CURSOR_PREFIX).and_then(|rest| {
             let (line, path) = rest.split_once('.')?;
             let line = u32::from_str_radix(line, 16).ok()?;
             (!path.is_empty()).then(|| Position {
@@ -159,7 +159,7 @@ impl Position {
         parsed.ok_or_else(|| unknown_cursor(cursor))
     }
 
-    /// Behind a whole note.
+    /// After the whole of a note.
     fn after(path: String) -> Position {
         Position {
             line: u32::MAX,
@@ -167,29 +167,34 @@ impl Position {
         }
     }
 
-    /// Whether it lies behind the whole of this note.
+    /// Whether it is after the whole of this note.
     fn is_whole(&self, path: &str) -> bool {
         self.line == u32::MAX && self.path == path
     }
 
-    fn word(&self) -> String {
-        format!("{MARK}{:x}.{}", self.line, self.path)
+    fn to_cursor(&self) -> String {
+        format!("{CURSOR_PREFIX}{:x}.{}", self.line, self.path)
     }
 }
 
-/// The lines that match on their own, after a line.
-fn line_by_line<'n>(pattern: &Pattern, note: &'n Note, seen: u32, most: usize) -> Vec<Hit<'n>> {
+/// The lines after line `after_line` that match individually.
+fn line_by_line<'n>(
+    pattern: &Pattern,
+    note: &'n Note,
+    after_line: u32,
+    max: usize,
+) -> Vec<Hit<'n>> {
     let mut found = Vec::new();
     let mut start = 0;
     for (line, text) in (1..).zip(note.text.split_inclusive('\n')) {
         let content = text.strip_suffix('\n').unwrap_or(text);
         let content = content.strip_suffix('\r').unwrap_or(content);
-        if line > seen
+        if line > after_line
             && let Some(matched) = pattern.regex.find(content)
         {
             let range = start + matched.start()..start + matched.end();
             found.push(Hit { note, line, range });
-            if found.len() == most {
+            if found.len() == max {
                 break;
             }
         }
@@ -198,8 +203,8 @@ fn line_by_line<'n>(pattern: &Pattern, note: &'n Note, seen: u32, most: usize) -
     found
 }
 
-/// The lines after a line on which matches begin.
-fn across<'n>(pattern: &Pattern, note: &'n Note, seen: u32, most: usize) -> Vec<Hit<'n>> {
+/// The lines after line `after_line` on which multi-line matches begin.
+fn across<'n>(pattern: &Pattern, note: &'n Note, after_line: u32, max: usize) -> Vec<Hit<'n>> {
     let mut found: Vec<Hit<'_>> = Vec::new();
     let mut counted = 0;
     let mut line = 1;
@@ -208,11 +213,11 @@ fn across<'n>(pattern: &Pattern, note: &'n Note, seen: u32, most: usize) -> Vec<
         let ends = between.iter().filter(|byte| **byte == b'\n').count();
         line += u32::try_from(ends).unwrap_or(u32::MAX);
         counted = matched.start();
-        let is_told = found.last().is_some_and(|hit| hit.line == line);
-        if line > seen && !is_told {
+        let is_reported = found.last().is_some_and(|hit| hit.line == line);
+        if line > after_line && !is_reported {
             let range = matched.range();
             found.push(Hit { note, line, range });
-            if found.len() == most {
+            if found.len() == max {
                 break;
             }
         }

@@ -1,21 +1,21 @@
-//! Texts that stand in everything that a pattern matches, so that the index can tell which notes need not be looked at.
+//! Extracts literals that every match of a pattern contains, so that the index can exclude notes without them.
 //!
-//! What is returned may be less than could be said, but never more: a note without these texts has no match.
+//! The extraction is conservative: a note without these literals has no match, but not all of them need to be found.
 
 use crate::fold_name;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A shorter text stands in so many notes that asking for it is no help.
-const SHORTEST: usize = 3;
-/// So many choices are no help either.
-const MOST_CHOICES: usize = 32;
-/// How many lists are asked for.
-const MOST_LISTS: usize = 8;
+/// Shorter literals occur in too many notes to be useful.
+const MIN_LITERAL_BYTES: usize = 3;
+/// Larger sets of alternatives are not useful either.
+const MAX_ALTERNATIVES: usize = 32;
+/// The maximum number of lists in an index query.
+const MAX_LISTS: usize = 8;
 
-/// For each list: one of its texts stands in every match, whatever the case.
+/// Every match contains at least one text of each list (case-insensitive).
 pub(super) type Required = Vec<Vec<String>>;
 
-/// The texts that a pattern needs.
+/// The literals that a pattern requires.
 pub(super) fn required(hir: &Hir) -> Required {
     let mut lists = within(hir);
     for list in &mut lists {
@@ -24,9 +24,9 @@ pub(super) fn required(hir: &Hir) -> Required {
     }
     lists.sort();
     lists.dedup();
-    // The longest texts leave out the most notes.
+    // The longest literals exclude the most notes.
     lists.sort_by_key(|list| std::cmp::Reverse(shortest(list)));
-    lists.truncate(MOST_LISTS);
+    lists.truncate(MAX_LISTS);
     lists
 }
 
@@ -53,7 +53,7 @@ fn within(hir: &Hir) -> Required {
     }
 }
 
-/// What parts that follow each other need: neighbours that are letters are one text.
+/// The literals that a concatenation requires: adjacent literals form one text.
 fn joined<'h>(parts: impl IntoIterator<Item = &'h Hir>) -> Required {
     let mut lists = Vec::new();
     let mut text = String::new();
@@ -75,7 +75,7 @@ fn joined<'h>(parts: impl IntoIterator<Item = &'h Hir>) -> Required {
     lists
 }
 
-/// The letter that a class is, whatever the case: `[kKK]` is `k`.
+/// The letter of a class whose members differ only in case: `[kKK]` is `k`.
 fn only_letter(class: &Class) -> Option<char> {
     let Class::Unicode(class) = class else {
         return None;
@@ -96,10 +96,11 @@ fn only_letter(class: &Class) -> Option<char> {
 }
 
 fn useful(choices: Vec<String>) -> Option<Vec<String>> {
-    (shortest(&choices) >= SHORTEST && choices.len() <= MOST_CHOICES).then_some(choices)
+    (shortest(&choices) >= MIN_LITERAL_BYTES && choices.len() <= MAX_ALTERNATIVES)
+        .then_some(choices)
 }
 
-/// How much the shortest of several texts says: a letter that is not ASCII says as much as two or three that are.
+/// The length of the shortest text in bytes: a non-ASCII letter is as selective as two or three ASCII letters.
 fn shortest(choices: &[String]) -> usize {
     choices.iter().map(String::len).min().unwrap_or(0)
 }
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_match_has_is_found() {
+    fn required_literals_are_extracted() {
         for (pattern, expected) in [
             ("hello", vec![vec!["hello"]]),
             ("(?i)kiss", vec![vec!["kiss"]]),
@@ -142,9 +143,9 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Whatever matches has the texts that were promised.
+        /// Every match contains the required literals.
         #[test]
-        fn nothing_is_promised_that_is_not_kept(
+        fn every_match_contains_the_required_literals(
             pattern in "(\\(\\?i\\))?(abc|\\[dD\\]ef|g[?]|hij[+]|\\(klm\\|nop\\)|[.]|ß|K){1,4}",
             text in "(abc|ABC|def|DEF|g|hij|klm|nop|NOP|ss|ß|k|K| ){0,8}",
         ) {

@@ -1,5 +1,5 @@
-//! Patterns, and the notes that they may match. The regex engine takes time in proportion to pattern and text whatever
-//! they are; how large a pattern may become is bounded here.
+//! Patterns, and the notes that they may match. The regex engine runs in time linear in the pattern and the text; this
+//! module bounds the size of the pattern.
 
 use regex::{Regex, RegexBuilder};
 
@@ -9,40 +9,40 @@ use crate::index::building;
 use crate::is_note;
 use crate::prelude::*;
 
-/// The longest pattern, in bytes.
-const LONGEST: usize = 2000;
-/// How large it may be when it is compiled: `\w{100}` passes, `\w{1000}` does not.
-const LARGEST: usize = 2 << 20;
+/// The longest pattern.
+const MAX_PATTERN_BYTES: usize = 2000;
+/// The largest compiled pattern: `\w{100}` fits, `\w{1000}` does not.
+const MAX_COMPILED_BYTES: usize = 2 << 20;
 
-/// A pattern that can be looked for.
+/// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    /// Compiled.
+    /// The compiled regex.
     pub regex: Regex,
-    /// For each list: one of its texts stands in every match.
+    /// Every match contains at least one text of each list.
     required: literals::Required,
-    /// Whether it names a line end.
+    /// Whether it contains a line break.
     pub names_line_end: bool,
 }
 
-/// How a pattern is written.
+/// The syntax of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// As it stands.
+    /// Literal text.
     Plain,
-    /// In the syntax of the Rust engine.
+    /// The syntax of the Rust `regex` crate.
     Regex,
 }
 
 impl Pattern {
-    /// Understand a pattern. `argument` is what the caller calls it.
+    /// Compiles a pattern. `argument` is its name in error messages.
     pub fn new(argument: &str, text: &str, written: Written, case: bool) -> Result<Pattern> {
         if text.is_empty() {
             return Err(Error::validation(format!("`{argument}` is empty")));
         }
-        if text.len() > LONGEST {
+        if text.len() > MAX_PATTERN_BYTES {
             return Err(Error::validation(format!(
-                "`{argument}` has {} bytes, and {LONGEST} are the most",
+                "`{argument}` has {} bytes; the limit is {MAX_PATTERN_BYTES}",
                 text.len()
             )));
         }
@@ -61,14 +61,14 @@ impl Pattern {
             .case_insensitive(!case)
             .multi_line(true)
             .crlf(true)
-            .size_limit(LARGEST)
-            .dfa_size_limit(2 * LARGEST)
+            .size_limit(MAX_COMPILED_BYTES)
+            .dfa_size_limit(2 * MAX_COMPILED_BYTES)
             .build()
             .map_err(|error| match error {
                 regex::Error::CompiledTooBig(_) => Error::validation(format!(
-                    "`{argument}` `{text}` becomes too large: use smaller counts than in `{{…}}`, or `\\d` and `[a-z]` for `\\w`"
+                    "`{argument}` `{text}` compiles to a too large regex: use smaller counts in `{{…}}`, or `\\d` and `[a-z]` for `\\w`"
                 )),
-                error => Error::validation(format!("`{argument}` `{text}` is no regex: {error}")),
+                error => Error::validation(format!("`{argument}` `{text}` is not a valid regex: {error}")),
             })?;
         Ok(Pattern {
             names_line_end: text.contains('\n')
@@ -78,7 +78,7 @@ impl Pattern {
         })
     }
 
-    /// The notes in a place that may have a match, in order of path. None that has one is missing.
+    /// The notes in a place that may have a match, in order of path: a superset of those that have one.
     pub fn candidates(&self, vault: &Vault, place: &Place) -> Result<Vec<String>> {
         if let Place::Note(note) = place {
             return Ok(vec![note.clone()]);
@@ -90,7 +90,7 @@ impl Pattern {
             files.retain(|path| is_note(path));
             files
         } else {
-            // The disk knows all notes, also those that the index has yet to see.
+            // List the files: the index may not have all notes yet.
             let folder = match place {
                 Place::Folder(folder) => folder.as_str(),
                 _ => "",
@@ -99,13 +99,13 @@ impl Pattern {
             notes.into_iter().map(|entry| entry.path).collect()
         };
         let mut paths: Vec<String> = paths.into_iter().filter(|path| place.holds(path)).collect();
-        // Pages go on by path, so the order must be this one, whoever told the paths.
+        // Cursors rely on this order.
         paths.sort();
         Ok(paths)
     }
 }
 
-/// A note that was passed over.
+/// A note that was skipped.
 #[reply]
 pub struct Skipped {
     /// The note.
@@ -114,7 +114,7 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// A note's text, or why it has none: it is gone meanwhile, or is no text.
+/// A note's text, or why the note is skipped: it was deleted in the meantime, or is not text.
 pub fn read(vault: &Vault, path: &str) -> Result<std::result::Result<Note, Skipped>> {
     match vault.read_text(path) {
         Ok(note) => Ok(Ok(note)),
@@ -124,7 +124,7 @@ pub fn read(vault: &Vault, path: &str) -> Result<std::result::Result<Note, Skipp
         })),
         Err(error) if error.kind() == Code::NotFound => Ok(Err(Skipped {
             path: path.to_owned(),
-            reason: "gone meanwhile".to_owned(),
+            reason: "deleted during the search".to_owned(),
         })),
         Err(error) => Err(error),
     }
@@ -138,16 +138,16 @@ fn refused(argument: &str, text: &str, error: &regex_syntax::Error) -> Error {
         }
         error => (error.to_string(), 0),
     };
-    // These are what people miss who know other engines.
+    // Features that users of other engines expect.
     let advice = match &*what {
         what if what.contains("look-around") => {
-            ": this engine has no look-around, so that no pattern can hang it; match more and look at the hits"
+            ": look-around is not supported (matching time must stay linear); use a broader pattern and filter the matches"
         }
-        what if what.contains("backreference") => ": this engine has no backreferences",
+        what if what.contains("backreference") => ": backreferences are not supported",
         _ => "",
     };
     Error::validation(format!(
-        "`{argument}` `{text}` is no regex: {} at byte {at}{advice}",
+        "`{argument}` `{text}` is not a valid regex: {} at byte {at}{advice}",
         what.trim_end_matches('.')
     ))
     .with_details(json!({ "at": at }))

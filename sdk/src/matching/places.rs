@@ -1,24 +1,24 @@
-//! Where to look: a folder, a note, or the paths of a glob.
+//! The scope of a search: the vault, a folder, a note, or the paths of a glob.
 
 use crate::index::Condition;
 use crate::prelude::*;
 use crate::{Entry, Kind, fold_name, is_note};
 
-/// Where to look.
+/// The scope of a search.
 #[derive(Debug, Clone)]
 pub enum Place {
-    /// Everywhere.
+    /// All notes.
     Vault,
-    /// In this folder and below it.
+    /// This folder and everything below it.
     Folder(String),
-    /// In this note.
+    /// This note.
     Note(String),
-    /// In notes whose path fits.
+    /// Notes whose path matches.
     Glob(String, Glob),
 }
 
 impl Place {
-    /// The place that a caller names.
+    /// The scope that a `path` argument selects.
     pub fn find(vault: &Vault, path: Option<&str>) -> Result<Place> {
         let path = path.map(str::trim).unwrap_or_default();
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -34,11 +34,11 @@ impl Place {
             Ok(entry) if is_note(&entry.path) => return Ok(Place::Note(entry.path)),
             Ok(entry) => {
                 return Err(Error::validation(format!(
-                    "`{}` is no note and no folder",
+                    "`{}` is not a note or folder",
                     entry.path
                 )));
             }
-            // A glob can be a path too, so the path is tried first.
+            // A file name may contain glob characters, so the literal path is tried first.
             Err(_) if is_glob(path) => {
                 return Ok(Place::Glob(path.to_owned(), glob(path)?));
             }
@@ -48,13 +48,13 @@ impl Place {
         match vault.find_note(path) {
             Ok(path) => Ok(Place::Note(path)),
             Err(error) if error.kind() == Code::NotFound => Err(Error::not_found(format!(
-                "no folder or note `{path}`; a glob such as `{path}*/**` looks in several"
+                "no folder or note `{path}`; use a glob such as `{path}*/**` to search several folders"
             ))),
             Err(error) => Err(error),
         }
     }
 
-    /// The condition for the index; nothing for everywhere.
+    /// The condition for an index query; `None` for the whole vault.
     pub fn condition(&self) -> Option<Condition> {
         match self {
             Place::Vault => None,
@@ -63,7 +63,7 @@ impl Place {
         }
     }
 
-    /// Whether a file lies there.
+    /// Whether a path is in scope.
     pub fn holds(&self, path: &str) -> bool {
         match self {
             Place::Vault => true,
@@ -76,12 +76,12 @@ impl Place {
     }
 }
 
-/// Whether a text has signs that only globs have.
+/// Whether a text has glob characters.
 pub fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// A text in which no letter is a sign of a glob.
+/// The glob that matches a text literally.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {
@@ -97,13 +97,23 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
-/// A glob that is understood: what it is asked about is folded before ([`fold_name`]).
+/// A compiled glob. It matches folded paths ([`fold_name`]).
 pub type Glob = regex::Regex;
+
+/// The longest glob, in bytes, and how deep its braces may nest: the host refuses what is over these too.
+const MAX_GLOB_BYTES: usize = 1 << 10;
+const MAX_BRACE_DEPTH: usize = 10;
 
 /// A glob over folded paths: `*` and `?` stay within a folder, `**` leads through any number of them.
 pub fn glob(text: &str) -> Result<Glob> {
-    let refuse = |why: &str| Error::validation(format!("`{text}` is not a glob: {why}"));
+    let refuse = |why: &str| {
+        let shown: String = text.chars().take(80).collect();
+        Error::validation(format!("`{shown}` is not a glob: {why}"))
+    };
     let folded = fold_name(text);
+    if folded.len() > MAX_GLOB_BYTES {
+        return Err(refuse(&format!("it is longer than {MAX_GLOB_BYTES} bytes")));
+    }
     let letters: Vec<char> = folded.chars().collect();
     let mut pattern = String::from("(?s)^");
     let mut depth = 0;
@@ -131,13 +141,18 @@ pub fn glob(text: &str) -> Result<Glob> {
             }
             '{' => {
                 depth += 1;
+                if depth > MAX_BRACE_DEPTH {
+                    return Err(refuse(&format!(
+                        "braces nest deeper than {MAX_BRACE_DEPTH}"
+                    )));
+                }
                 pattern.push_str("(?:");
             }
             '}' if depth > 0 => {
                 depth -= 1;
                 pattern.push(')');
             }
-            '}' => return Err(refuse("`}` closes nothing")),
+            '}' => return Err(refuse("`}` without `{`")),
             ',' if depth > 0 => pattern.push('|'),
             letter => pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
         }
@@ -149,10 +164,10 @@ pub fn glob(text: &str) -> Result<Glob> {
     regex::RegexBuilder::new(&pattern)
         .size_limit(1 << 20)
         .build()
-        .map_err(|_| refuse("it is too long, or a range in it is turned round"))
+        .map_err(|_| refuse("it is too long, or has a range in descending order"))
 }
 
-/// Write a class of letters that begins after its bracket; where it ends.
+/// Writes the character class whose `[` precedes `at`; returns where it ends.
 fn class(letters: &[char], mut at: usize, pattern: &mut String) -> Option<usize> {
     pattern.push('[');
     if matches!(letters.get(at), Some('!' | '^')) {
@@ -162,7 +177,7 @@ fn class(letters: &[char], mut at: usize, pattern: &mut String) -> Option<usize>
     let first = at;
     loop {
         let letter = *letters.get(at)?;
-        // A bracket that comes first is a letter of the class.
+        // A leading bracket is a literal member of the class.
         if letter == ']' && at > first {
             pattern.push(']');
             return Some(at + 1);
@@ -183,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn globs_mean_what_they_mean_to_the_host() {
+    fn globs_match_as_in_the_host() {
         for (text, path, fits) in [
             ("Work/*.md", "work/PLAN.md", true),
             ("Work/*.md", "Work/A/Plan.md", false),
@@ -206,7 +221,8 @@ mod tests {
                 "{text} {path}"
             );
         }
-        for text in ["a[", "a{b", "b}", "[z-a]"] {
+        let deep = format!("{}a{}", "{".repeat(11), "}".repeat(11));
+        for text in ["a[", "a{b", "b}", "[z-a]", &deep, &"a".repeat(1025)] {
             assert_eq!(glob(text).unwrap_err().code(), "validation_error", "{text}");
         }
         assert!(glob(&escape("a[*]{x}!?")).unwrap().is_match("a[*]{x}!?"));

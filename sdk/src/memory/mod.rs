@@ -1,18 +1,17 @@
-//! A vault in memory with the semantics of the host's, so that a domain is tested natively: what is visible, what is
-//! refused and with which words, how names are found, trash, history and undo. Durability and concurrency are not
-//! here; those are the host's alone.
+//! A vault in memory with the semantics of the host, for native tests of domains: visibility, errors, name lookup, trash,
+//! history and undo. Not implemented: durability and concurrency.
 
+mod history;
 #[cfg(feature = "markdown")]
 mod index;
 #[cfg(not(feature = "markdown"))]
 #[path = "no_index.rs"]
 mod index;
-mod past;
 mod paths;
-mod reading;
 mod scope;
+mod staging;
 mod tree;
-mod writing;
+mod view;
 
 #[cfg(test)]
 mod tests;
@@ -20,25 +19,25 @@ mod tests;
 use std::cell::{Cell, RefCell};
 use std::ops::Deref;
 
-use crate::host::{About, CallerTold, Conventions, Now};
+use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{
     Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
 };
-use past::Past;
+use history::History;
 use scope::Scope;
 use tree::Tree;
 
-/// The moment at which a test's vault stands until it is told another: the first of January 2026.
-const BEGINNING: u64 = 1_767_225_600_000;
+/// The default time of a vault in memory: the first of January 2026.
+const DEFAULT_TIME: u64 = 1_767_225_600_000;
 
 /// A vault in memory, for tests.
 ///
-/// What an action does is visible at once; [`commit`](MemoryVault::commit) makes it one change of history, and
-/// [`rollback`](MemoryVault::rollback) takes it back as the host does with a call that failed.
+/// Staged writes are visible at once; [`commit`](MemoryVault::commit) records them as one change in the history, and
+/// [`rollback`](MemoryVault::rollback) discards them, as the host does after a failed call.
 ///
 /// ```
 /// use notehost_sdk::Vault;
@@ -54,11 +53,11 @@ const BEGINNING: u64 = 1_767_225_600_000;
 pub struct MemoryVault {
     scope: Scope,
     time: Cell<u64>,
-    /// What the running call sees: the vault with all that was staged.
+    /// The vault with the staged writes.
     staged: RefCell<Tree>,
-    /// What the last commit left.
+    /// The vault after the last commit.
     committed: RefCell<Tree>,
-    past: RefCell<Past>,
+    history: RefCell<History>,
     log: RefCell<Vec<(Level, String)>>,
     notices: RefCell<Vec<(Level, String)>>,
     progress: RefCell<Vec<(u64, Option<u64>, String)>>,
@@ -71,10 +70,10 @@ impl Default for MemoryVault {
     fn default() -> MemoryVault {
         MemoryVault {
             scope: Scope::default(),
-            time: Cell::new(BEGINNING),
+            time: Cell::new(DEFAULT_TIME),
             staged: RefCell::default(),
             committed: RefCell::default(),
-            past: RefCell::default(),
+            history: RefCell::default(),
             log: RefCell::default(),
             notices: RefCell::default(),
             progress: RefCell::default(),
@@ -85,7 +84,7 @@ impl Default for MemoryVault {
     }
 }
 
-/// How a test sets up a vault.
+/// Setup of a vault by a test.
 impl MemoryVault {
     /// An empty vault in which everything is allowed.
     pub fn new() -> MemoryVault {
@@ -108,69 +107,69 @@ impl MemoryVault {
         self.set_up(|tree| tree.put_folder(path))
     }
 
-    /// What the caller may do in a notebook; for a path within one, a tier that narrows the notebook's.
+    /// Sets the caller's tier for a notebook, or for a path within one, where it can only restrict the notebook's.
     pub fn allow(mut self, path: &str, tier: Tier) -> MemoryVault {
         self.scope.allow(path, tier);
         self
     }
 
-    /// What the caller may do in notebooks that nothing names. Without this: everything.
+    /// Sets the caller's tier for notebooks without their own. Default: everything is allowed.
     pub fn default_tier(mut self, tier: Tier) -> MemoryVault {
         self.scope.default = tier;
         self
     }
 
-    /// Hold actions to an effect, as the host does: one that reads cannot write.
+    /// Enforces an effect, as the host does.
     pub fn as_effect(mut self, effect: Effect) -> MemoryVault {
         self.scope.effect = effect;
         self
     }
 
-    /// The vault at a moment, in milliseconds since 1970.
+    /// Sets the time, in milliseconds since 1970.
     pub fn at(self, time: u64) -> MemoryVault {
         self.set_time(time);
         self
     }
 
-    /// The vault of an owner whose clock is so many minutes ahead of UTC.
+    /// Sets the owner's offset from UTC.
     pub fn in_zone(mut self, offset_minutes: i32) -> MemoryVault {
         self.offset_minutes = offset_minutes;
         self
     }
 
-    /// The vault of an owner who keeps notes in this way.
-    pub fn kept_as(mut self, conventions: Conventions) -> MemoryVault {
+    /// Sets the owner's conventions.
+    pub fn with_conventions(mut self, conventions: Conventions) -> MemoryVault {
         self.conventions = conventions;
         self
     }
 
-    /// The vault of a caller who has made so many calls.
+    /// Sets the number of previous calls of the caller.
     pub fn after_calls(mut self, calls: u64) -> MemoryVault {
         self.calls = calls;
         self
     }
 
     fn set_up(self, change: impl Fn(&mut Tree)) -> MemoryVault {
-        // Both trees get the same file, so that it is no part of the next change.
+        // Both trees get the change, so that it is not part of the next commit.
         change(&mut self.committed.borrow_mut());
         self.staged.replace(self.committed.borrow().clone());
         self
     }
 }
 
-/// What a test looks at and lets happen, whatever the caller may.
+/// Inspection and control by a test, independent of the caller's permissions.
 impl MemoryVault {
-    /// Let the clock say another time, in milliseconds since 1970.
+    /// Sets the time, in milliseconds since 1970.
     pub fn set_time(&self, time: u64) {
         self.time.set(time);
     }
 
-    /// The text of a file, if there is one at exactly this path and it is UTF-8.
+    /// The text of the file at exactly this path, if it exists and is UTF-8.
     pub fn text(&self, path: &str) -> Option<String> {
         String::from_utf8(self.bytes(path)?).ok()
     }
 
-    /// The bytes of a file, if there is one at exactly this path.
+    /// The bytes of the file at exactly this path, if it exists.
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let staged = self.staged.borrow();
         staged.files.get(path).map(|file| file.bytes.to_vec())
@@ -181,38 +180,38 @@ impl MemoryVault {
         self.staged.borrow().files.keys().cloned().collect()
     }
 
-    /// The lines that were logged.
+    /// The logged lines.
     pub fn logged(&self) -> Vec<(Level, String)> {
         self.log.borrow().clone()
     }
 
-    /// The messages that were shown to people.
+    /// The messages shown to operators.
     pub fn notices(&self) -> Vec<(Level, String)> {
         self.notices.borrow().clone()
     }
 
-    /// How far calls said that they were: done, of how much, and what.
-    pub fn progressed(&self) -> Vec<(u64, Option<u64>, String)> {
+    /// The progress reports: done, total and message.
+    pub fn progress_reports(&self) -> Vec<(u64, Option<u64>, String)> {
         self.progress.borrow().clone()
     }
 
-    /// Make what was staged since the last commit one change of history; returns its id, or nothing if nothing
-    /// changed. The action is named as callers name it: `document.append`.
+    /// Commits the staged writes as one change in the history; returns its id, or `None` if nothing changed. `action` is
+    /// the full name, such as `document.append`.
     pub fn commit(&self, action: &str) -> Option<String> {
         let staged = self.staged.borrow();
         let mut committed = self.committed.borrow_mut();
         let change = self
-            .past
+            .history
             .borrow_mut()
             .record(&committed, &staged, action, self.time.get());
         *committed = staged.clone();
         change
     }
 
-    /// Take back what was staged since the last commit.
+    /// Discards the staged writes.
     pub fn rollback(&self) {
         self.staged.replace(self.committed.borrow().clone());
-        self.past.borrow_mut().forget_staged();
+        self.history.borrow_mut().forget_staged();
     }
 }
 
@@ -226,82 +225,82 @@ impl Deref for MemoryVault {
 
 impl RawVault for MemoryVault {
     fn stat(&self, path: &str) -> Result<Entry> {
-        self.reading(|reading| reading.stat(path))
+        self.view(|view| view.stat(path))
     }
 
     fn read(&self, path: &str) -> Result<Blob> {
-        self.reading(|reading| reading.read(path))
+        self.view(|view| view.read(path))
     }
 
     fn list(&self, folder: &str, recursive: bool, after: Option<&str>, limit: u32) -> Result<Page> {
-        self.reading(|reading| reading.list(folder, recursive, after, limit))
+        self.view(|view| view.list(folder, recursive, after, limit))
     }
 
     fn resolve(&self, name: &str, source: Option<&str>) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.resolve(name, source)))
+        self.view(|view| Ok(view.resolve(name, source)))
     }
 
     fn mentioning(&self, texts: &[String]) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.mentioning(texts)))
+        self.view(|view| Ok(view.mentioning(texts)))
     }
 
     fn access(&self, path: &str) -> Tier {
         let tree = self.staged.borrow();
         let scope = &self.scope;
-        reading::Reading { tree: &tree, scope }.access(path)
+        view::View { tree: &tree, scope }.access(path)
     }
 
     fn create(&self, path: &str, bytes: &[u8]) -> Result<String> {
-        self.writing(|writing| writing.create(path, bytes))
+        self.staging(|staging| staging.create(path, bytes))
     }
 
     fn write(&self, path: &str, bytes: &[u8], if_match: Option<&str>) -> Result<String> {
-        self.writing(|writing| writing.write(path, bytes, if_match))
+        self.staging(|staging| staging.write(path, bytes, if_match))
     }
 
     fn create_folder(&self, path: &str) -> Result<()> {
-        self.writing(|writing| writing.create_folder(path))
+        self.staging(|staging| staging.create_folder(path))
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
-        self.writing(|writing| writing.rename(from, to))
+        self.staging(|staging| staging.rename(from, to))
     }
 
     fn remove(&self, path: &str) -> Result<Vec<String>> {
         self.scope.may_remove()?;
-        self.writing(|writing| writing.remove(path))
+        self.staging(|staging| staging.remove(path))
     }
 
     fn trash(&self, after: Option<&str>, limit: u32) -> Result<Vec<Trashed>> {
-        self.reading(|reading| Ok(reading.trash(after, limit)))
+        self.view(|view| Ok(view.trash(after, limit)))
     }
 
     fn restore(&self, id: &str, to: Option<&str>) -> Result<String> {
-        self.writing(|writing| writing.restore(id, to))
+        self.staging(|staging| staging.restore(id, to))
     }
 
     fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>> {
-        self.reading(|reading| {
-            let path = path.map(|path| reading.spelt(path)).transpose()?;
+        self.view(|view| {
+            let path = path.map(|path| view.spelt(path)).transpose()?;
             Ok(self
-                .past
+                .history
                 .borrow()
-                .history(reading, path.as_deref(), after, limit))
+                .history(view, path.as_deref(), after, limit))
         })
     }
 
     fn before(&self, path: &str, change: &str) -> Result<Option<Blob>> {
-        self.reading(|reading| {
-            let path = reading.spelt(path)?;
-            self.past.borrow().before(reading, &path, change)
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            self.history.borrow().before(view, &path, change)
         })
     }
 
     fn undo(&self, change: &str) -> Result<Vec<FileChange>> {
-        self.writing(|writing| {
-            let mut past = self.past.borrow_mut();
-            past.must_be_first(&self.committed.borrow(), writing.tree)?;
-            past.undo(writing, change)
+        self.staging(|staging| {
+            let mut history = self.history.borrow_mut();
+            history.must_be_first(&self.committed.borrow(), staging.tree)?;
+            history.undo(staging, change)
         })
     }
 
@@ -310,12 +309,12 @@ impl RawVault for MemoryVault {
     }
 
     fn store_set(&self, key: &str, value: &[u8]) -> Result<()> {
-        self.writing(|writing| writing.store_set(key, value))
+        self.staging(|staging| staging.store_set(key, value))
     }
 
     fn store_remove(&self, key: &str) -> Result<()> {
-        self.writing(|writing| {
-            writing.store_remove(key);
+        self.staging(|staging| {
+            staging.store_remove(key);
             Ok(())
         })
     }
@@ -332,44 +331,44 @@ impl RawVault for MemoryVault {
     fn index_state(&self) -> IndexState {
         let tree = self.staged.borrow();
         let scope = &self.scope;
-        index::state(&reading::Reading { tree: &tree, scope })
+        index::state(&view::View { tree: &tree, scope })
     }
 
     fn find(&self, query: &Query) -> Result<Found> {
         query.check()?;
-        self.reading(|reading| index::find(reading, query))
+        self.view(|view| index::find(view, query))
     }
 
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
-        self.reading(|reading| index::backlinks(reading, of))
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
+        self.view(|view| index::backlinks(view, of))
     }
 
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
-        self.reading(|reading| index::unresolved(reading, within))
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
+        self.view(|view| index::unresolved(view, within))
     }
 
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
-        self.reading(|reading| index::tags(reading, of))
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
+        self.view(|view| index::tags(view, of))
     }
 
     fn edges(&self) -> Result<Edges> {
-        self.reading(index::edges)
+        self.view(index::edges)
     }
 
     fn files(&self) -> Result<Vec<String>> {
-        self.reading(|reading| Ok(reading.paths()))
+        self.view(|view| Ok(view.paths()))
     }
 
     fn linking(&self, files: &[String]) -> Result<Vec<String>> {
-        self.reading(|reading| index::linking(reading, files))
+        self.view(|view| index::linking(view, files))
     }
 
     fn containing(&self, texts: &[Vec<String>]) -> Result<Vec<String>> {
-        self.reading(|reading| index::containing(reading, texts))
+        self.view(|view| index::containing(view, texts))
     }
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
-        self.reading(|reading| index::names_in(reading, text))
+        self.view(|view| index::names_in(view, text))
     }
 
     fn now(&self) -> Now {
@@ -386,18 +385,18 @@ impl RawVault for MemoryVault {
             vault: "memory".to_owned(),
             vaults: vec!["memory".to_owned()],
             surface: "domain".to_owned(),
-            started: BEGINNING,
+            started: DEFAULT_TIME,
             tag_policy: "open".to_owned(),
             ..About::default()
         })
     }
 
-    fn caller(&self) -> Result<CallerTold> {
-        Ok(CallerTold {
+    fn caller(&self) -> Result<CallerInfo> {
+        Ok(CallerInfo {
             name: "tester".to_owned(),
             scopes: ["read", "write", "delete"].map(str::to_owned).to_vec(),
             calls: self.calls,
-            ..CallerTold::default()
+            ..CallerInfo::default()
         })
     }
 
@@ -411,8 +410,8 @@ impl RawVault for MemoryVault {
     }
 
     fn progress(&self, done: u64, total: Option<u64>, message: &str) {
-        let told = (done, total, message.to_owned());
-        self.progress.borrow_mut().push(told);
+        let report = (done, total, message.to_owned());
+        self.progress.borrow_mut().push(report);
     }
 
     fn log(&self, level: Level, message: &str) {
@@ -421,19 +420,19 @@ impl RawVault for MemoryVault {
 }
 
 impl MemoryVault {
-    fn reading<T>(&self, look: impl FnOnce(&reading::Reading<'_>) -> Result<T>) -> Result<T> {
+    fn view<T>(&self, read: impl FnOnce(&view::View<'_>) -> Result<T>) -> Result<T> {
         let tree = self.staged.borrow();
-        look(&reading::Reading {
+        read(&view::View {
             tree: &tree,
             scope: &self.scope,
         })
     }
 
-    /// Run a change; one that fails half-way leaves nothing behind.
-    fn writing<T>(&self, change: impl FnOnce(&mut writing::Writing<'_>) -> Result<T>) -> Result<T> {
+    /// Runs a change atomically: a failed one leaves the staged tree unchanged.
+    fn staging<T>(&self, change: impl FnOnce(&mut staging::Staging<'_>) -> Result<T>) -> Result<T> {
         self.scope.may_write()?;
         let mut tree = self.staged.borrow().clone();
-        let done = change(&mut writing::Writing {
+        let done = change(&mut staging::Staging {
             tree: &mut tree,
             scope: &self.scope,
             time: self.time.get(),

@@ -1,13 +1,13 @@
-//! What stands in the place of the index where the SDK is built without `markdown`: nothing can be told of notes then.
+//! Replaces the index if the SDK is built without the feature `markdown`: every query is an error.
 
-use super::reading::Reading;
+use super::view::View;
 use crate::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsOf,
-    Unresolved, UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use crate::{Error, Result};
 
-pub(super) fn state(_: &Reading<'_>) -> IndexState {
+pub(super) fn state(_: &View<'_>) -> IndexState {
     IndexState {
         state: Progress::Building,
         done: 0,
@@ -16,38 +16,38 @@ pub(super) fn state(_: &Reading<'_>) -> IndexState {
     }
 }
 
-pub(super) fn find(_: &Reading<'_>, _: &Query) -> Result<Found> {
+pub(super) fn find(_: &View<'_>, _: &Query) -> Result<Found> {
     Err(missing())
 }
 
-pub(super) fn backlinks(_: &Reading<'_>, _: &BacklinksOf) -> Result<Backlinks> {
+pub(super) fn backlinks(_: &View<'_>, _: &BacklinksQuery) -> Result<Backlinks> {
     Err(missing())
 }
 
-pub(super) fn unresolved(_: &Reading<'_>, _: &UnresolvedIn) -> Result<Unresolved> {
+pub(super) fn unresolved(_: &View<'_>, _: &UnresolvedQuery) -> Result<Unresolved> {
     Err(missing())
 }
 
-pub(super) fn tags(_: &Reading<'_>, _: &TagsOf) -> Result<Tags> {
+pub(super) fn tags(_: &View<'_>, _: &TagsQuery) -> Result<Tags> {
     Err(missing())
 }
 
-pub(super) fn edges(_: &Reading<'_>) -> Result<Edges> {
+pub(super) fn edges(_: &View<'_>) -> Result<Edges> {
     Err(missing())
 }
 
-pub(super) fn linking(_: &Reading<'_>, _: &[String]) -> Result<Vec<String>> {
+pub(super) fn linking(_: &View<'_>, _: &[String]) -> Result<Vec<String>> {
     Err(missing())
 }
 
-pub(super) fn containing(_: &Reading<'_>, _: &[Vec<String>]) -> Result<Vec<String>> {
+pub(super) fn containing(_: &View<'_>, _: &[Vec<String>]) -> Result<Vec<String>> {
     Err(missing())
 }
 
-pub(super) fn names_in(_: &Reading<'_>, _: &str) -> Result<Vec<NameAt>> {
+pub(super) fn names_in(_: &View<'_>, _: &str) -> Result<Vec<NameAt>> {
     Err(missing())
 }
 
 fn missing() -> Error {
-    Error::unsupported("a vault in memory has an index only with the feature `markdown`")
+    Error::unsupported("the index of a vault in memory needs the feature `markdown`")
 }

@@ -1,13 +1,12 @@
-//! What counts as a path of the vault, and which names are closed whatever the permissions say. Nothing here knows what
-//! the vault contains.
+//! Validation of paths, and names that are closed regardless of permissions. Independent of the vault's content.
 
 use crate::{Error, Result};
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The longest name that disks take, in bytes.
-const LONGEST_NAME: usize = 255;
+/// The limit of file systems.
+const MAX_NAME_BYTES: usize = 255;
 
-/// What a name can begin with that a system or a reader could take for a dot, after compatibility folding.
+/// Characters that a file system or a person could take for a dot, after compatibility folding.
 const DOTS: [char; 6] = [
     '.',
     '\u{3002}',
@@ -17,7 +16,7 @@ const DOTS: [char; 6] = [
     '\u{10a50}',
 ];
 
-/// Refuse what cannot be a path. The empty path is the vault itself.
+/// Rejects invalid paths. The empty path is the vault itself.
 pub(super) fn check(path: &str) -> Result<()> {
     match flaw(path) {
         None => Ok(()),
@@ -28,7 +27,7 @@ pub(super) fn check(path: &str) -> Result<()> {
     }
 }
 
-/// What is wrong with a path, if anything is.
+/// What is wrong with a path, if it is invalid.
 fn flaw(path: &str) -> Option<&'static str> {
     if path.is_empty() {
         return None;
@@ -45,12 +44,12 @@ fn flaw(path: &str) -> Option<&'static str> {
     path.split('/').find_map(|part| match part {
         "" => Some("has an empty part"),
         "." | ".." => Some("contains `.` or `..`"),
-        _ if part.len() > LONGEST_NAME => Some("has a name of more than 255 bytes"),
+        _ if part.len() > MAX_NAME_BYTES => Some("has a name of more than 255 bytes"),
         _ => None,
     })
 }
 
-/// Refuse a new name that would not work wherever the vault is synchronised to.
+/// Rejects new names that are not portable to every system that the vault may be synchronised to.
 pub(super) fn check_new_name(name: &str) -> Result<()> {
     let refuse = |why: &str| {
         Err(Error::validation(format!(
@@ -75,7 +74,7 @@ pub(super) fn check_new_name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether a path leads through a dot-folder, or something that a file system or a reader could take for one.
+/// Whether a path contains a dot-folder, or something that a file system or a person could take for one.
 pub(super) fn is_closed(path: &str) -> bool {
     !path.is_empty()
         && path.split('/').any(|part| {
@@ -86,19 +85,19 @@ pub(super) fn is_closed(path: &str) -> bool {
         })
 }
 
-/// Characters that are not seen, and that some file systems leave out when they compare names.
+/// Invisible characters, which some file systems ignore when they compare names.
 fn is_ignorable(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// The paths of the folders above a path, the outermost first.
+/// The paths of the parent folders, outermost first.
 pub(super) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').map(|(end, _)| &path[..end])
 }
 
-/// Whether a path lies somewhere below a folder; everything lies below the vault itself.
+/// Whether a path is below a folder at any depth; everything is below the vault itself.
 pub(super) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() && !path.is_empty()
         || path
@@ -106,7 +105,7 @@ pub(super) fn is_below(path: &str, folder: &str) -> bool {
             .is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// A path as Unicode composes it.
+/// A path in NFC.
 pub(super) fn composed(path: &str) -> String {
     path.nfc().collect()
 }

@@ -1,4 +1,4 @@
-//! What the caller and the action may do together: tiers per notebook, narrowed within one, and the action's effect.
+//! The permissions of a call: tiers per notebook, restrictions within notebooks, and the action's effect.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::{Code, Effect, Error, Kind, Result, Tier, fold_name, notebook_of};
 pub(super) struct Scope {
     pub(super) default: Tier,
     pub(super) effect: Effect,
-    /// By folded path: names are the same whatever their case, for permissions as for files.
+    /// By folded path, because permissions ignore case as file lookup does.
     tiers: BTreeMap<String, Tier>,
 }
 
@@ -28,13 +28,13 @@ impl Scope {
         self.tiers.insert(fold_name(path), tier);
     }
 
-    /// What the caller may do with a file or folder at a path, whatever the action may.
+    /// The caller's tier at a path, regardless of the action's effect.
     pub(super) fn tier(&self, path: &str, kind: Kind) -> Tier {
         if paths::check(path).is_err() || paths::is_closed(path) {
             return Tier::None;
         }
         if path.is_empty() {
-            // The vault itself can be listed by anybody; what is in it is asked for one by one.
+            // Every caller may list the vault itself; its entries are checked individually.
             return Tier::Read;
         }
         let notebook = fold_name(notebook(path, kind));
@@ -47,7 +47,7 @@ impl Scope {
             .fold(whole, |tier, narrower| tier.min(*narrower))
     }
 
-    /// Refuse unless the caller may do that much with a file or folder at a path.
+    /// Rejects callers without this tier at a path.
     pub(super) fn require(&self, path: &str, kind: Kind, needed: Tier) -> Result<()> {
         if self.tier(path, kind) >= needed {
             return Ok(());
@@ -60,28 +60,28 @@ impl Scope {
             Code::PermissionDenied,
             format!("may not {verb} at `{path}`"),
         )
-        .with_hint(needed.granting(notebook(path, kind))))
+        .with_hint(needed.grant_hint(notebook(path, kind))))
     }
 
-    /// Refuse an action that said that it only reads.
+    /// Rejects writes of an action with the effect `Read`.
     pub(super) fn may_write(&self) -> Result<()> {
         match self.effect {
-            Effect::Read => Err(dishonest("reading", "write")),
+            Effect::Read => Err(effect_exceeded("reading", "write")),
             Effect::Write | Effect::Delete => Ok(()),
         }
     }
 
-    /// Refuse an action that did not say that it removes.
+    /// Rejects deletions of an action without the effect `Delete`.
     pub(super) fn may_remove(&self) -> Result<()> {
         match self.effect {
-            Effect::Read => Err(dishonest("reading", "remove")),
-            Effect::Write => Err(dishonest("writing", "remove")),
+            Effect::Read => Err(effect_exceeded("reading", "remove")),
+            Effect::Write => Err(effect_exceeded("writing", "remove")),
             Effect::Delete => Ok(()),
         }
     }
 }
 
-/// The notebook that a file or folder lies in; a top-level folder is one itself.
+/// The notebook of a file or folder; a top-level folder is one itself.
 fn notebook(path: &str, kind: Kind) -> &str {
     match kind {
         Kind::Folder if !path.contains('/') => path,
@@ -89,8 +89,8 @@ fn notebook(path: &str, kind: Kind) -> &str {
     }
 }
 
-/// An action does what it did not say it would.
-fn dishonest(declared: &str, doing: &str) -> Error {
+/// The error for an action that exceeds its declared effect.
+fn effect_exceeded(declared: &str, doing: &str) -> Error {
     Error::new(
         Code::PermissionDenied,
         format!("the action is declared as {declared}, so it may not {doing}"),

@@ -1,4 +1,4 @@
-//! What the vault contains at one moment: files, folders, trash and the component's store. It knows no permissions.
+//! The content of the vault: files, folders, trash and the component's store. Independent of permissions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::paths;
 use crate::Trashed;
 
-/// A file. Its identity goes with it through renames and the trash, so that a commit can tell what became of it.
+/// A file. Its identity is kept through renames and the trash, so that a commit can detect them.
 #[derive(Debug, Clone)]
 pub(super) struct File {
     pub(super) identity: u64,
@@ -26,27 +26,27 @@ pub(super) struct TrashedFile {
     pub(super) file: File,
 }
 
-/// Cheap to copy: the bytes of files are shared.
+/// Cheap to clone: the bytes of files are shared.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
     pub(super) files: BTreeMap<String, File>,
-    // Invariant: with a file or a folder, every folder above it is here.
+    // Invariant: contains all parents of every file and folder.
     pub(super) folders: BTreeSet<String>,
-    /// The latest last.
+    /// In order, latest last.
     pub(super) trash: Vec<TrashedFile>,
     pub(super) store: BTreeMap<String, Vec<u8>>,
-    /// How many things were ever given a number.
+    /// The last number that was assigned.
     counted: u64,
 }
 
 impl Tree {
-    /// The next number; none is given twice.
+    /// Assigns the next unique number.
     pub(super) fn count(&mut self) -> u64 {
         self.counted += 1;
         self.counted
     }
 
-    /// A file with these bytes, new or in the place of the one that is there.
+    /// Creates or replaces a file with these bytes.
     pub(super) fn put(&mut self, path: &str, bytes: &[u8], modified: u64) {
         let identity = match self.files.get(path) {
             Some(file) => file.identity,
@@ -78,14 +78,14 @@ impl Tree {
             .extend(paths::folders_above(path).map(str::to_owned));
     }
 
-    /// Whether nothing is below a folder.
+    /// Whether a folder is empty.
     pub(super) fn is_empty(&self, folder: &str) -> bool {
         let below = |path: &String| paths::is_below(path, folder);
         !self.files.keys().any(below) && !self.folders.iter().any(below)
     }
 }
 
-/// The name of a content, as the host makes it.
+/// The etag of a content, computed as by the host.
 pub(super) fn etag(bytes: &[u8]) -> String {
     let mut digits = blake3::hash(bytes).to_hex().to_string();
     digits.truncate(24);

@@ -1,8 +1,8 @@
-//! The published test vectors of the FSRS project, and what they leave open.
+//! The published test vectors of the FSRS project, and cases that they do not cover.
 
 use super::*;
 
-/// Ratings, and the intervals in whole days that follow each when every card is asked on the day it is due. From
+/// Ratings, and the interval in whole days after each if every card is reviewed on its due day. From
 /// py-fsrs 6.3.2, `tests/test_basic.py`, `test_review_card`; default parameters of FSRS-6, retention 0.9, no fuzz.
 const PUBLISHED: [(u64, u32); 13] = [
     (3, 0),
@@ -22,7 +22,7 @@ const PUBLISHED: [(u64, u32); 13] = [
 
 /// Ratings and the days before each, and the memory after all of them. From py-fsrs 6.3.2, `tests/test_basic.py`,
 /// `test_memo_state`.
-const ASKED: [(u64, u32); 6] = [(1, 0), (3, 0), (3, 1), (3, 3), (3, 8), (3, 21)];
+const REVIEWS: [(u64, u32); 6] = [(1, 0), (3, 0), (3, 1), (3, 3), (3, 8), (3, 21)];
 const STABILITY: f32 = 53.626_91;
 const DIFFICULTY: f32 = 6.357_486_7;
 
@@ -36,11 +36,11 @@ const FIRST: [(f32, f32); 4] = [
 ];
 
 fn scheduler() -> Scheduler {
-    Scheduler::new(USUAL_RETENTION).expect("the default parameters are good")
+    Scheduler::new(DEFAULT_RETENTION).expect("the default parameters are good")
 }
 
 #[test]
-fn intervals_are_those_that_were_published() {
+fn intervals_match_the_published_vectors() {
     let mut memory = None;
     let mut days = 0;
     for (at, (number, expected)) in PUBLISHED.into_iter().enumerate() {
@@ -58,9 +58,9 @@ fn intervals_are_those_that_were_published() {
 }
 
 #[test]
-fn memory_is_what_was_published() {
+fn memory_state_matches_the_published_vectors() {
     let mut memory = None;
-    for (number, days) in ASKED {
+    for (number, days) in REVIEWS {
         let rating = Rating::of_number(number).unwrap();
         let next = scheduler().review(memory.as_ref(), days, rating, None);
         memory = Some(next.unwrap().0);
@@ -76,35 +76,35 @@ fn memory_is_what_was_published() {
 }
 
 #[test]
-fn a_new_card_goes_through_its_steps() {
-    let asked = |memory: Option<&Memory>, rating| {
+fn a_new_card_passes_through_its_learning_steps() {
+    let reviewed = |memory: Option<&Memory>, rating| {
         let (memory, interval) = scheduler().review(memory, 0, rating, None).unwrap();
         (memory, interval)
     };
-    let (again, wait) = asked(None, Rating::Again);
+    let (again, wait) = reviewed(None, Rating::Again);
     assert_eq!(
         (again.phase, wait),
         (Phase::Learning, Interval::Soon(MINUTE))
     );
-    let (_, wait) = asked(None, Rating::Hard);
+    let (_, wait) = reviewed(None, Rating::Hard);
     assert_eq!(wait, Interval::Soon(330_000));
-    let (good, wait) = asked(None, Rating::Good);
+    let (good, wait) = reviewed(None, Rating::Good);
     assert_eq!((good.step, wait), (1, Interval::Soon(10 * MINUTE)));
-    let (learned, wait) = asked(Some(&good), Rating::Good);
+    let (learned, wait) = reviewed(Some(&good), Rating::Good);
     assert_eq!((learned.phase, wait), (Phase::Review, Interval::Days(2)));
-    let (easy, wait) = asked(None, Rating::Easy);
+    let (easy, wait) = reviewed(None, Rating::Easy);
     assert_eq!((easy.phase, wait), (Phase::Review, Interval::Days(8)));
-    let (forgotten, wait) = asked(Some(&learned), Rating::Again);
+    let (forgotten, wait) = reviewed(Some(&learned), Rating::Again);
     assert_eq!(
         (forgotten.phase, wait),
         (Phase::Relearning, Interval::Soon(10 * MINUTE))
     );
-    let (_, wait) = asked(Some(&forgotten), Rating::Hard);
+    let (_, wait) = reviewed(Some(&forgotten), Rating::Hard);
     assert_eq!(wait, Interval::Soon(15 * MINUTE));
 }
 
 #[test]
-fn fuzz_is_small_the_same_each_time_and_different_between_cards() {
+fn fuzz_is_small_deterministic_and_differs_between_cards() {
     let varied: Vec<u32> = (0..200).map(|seed| whole_days(100.0, Some(seed))).collect();
     assert_eq!(
         varied,
@@ -118,12 +118,12 @@ fn fuzz_is_small_the_same_each_time_and_different_between_cards() {
     );
     assert!(varied.iter().any(|days| *days != varied[0]));
     assert_eq!(whole_days(2.4, Some(7)), 2);
-    assert_eq!(whole_days(f32::MAX, None), LONGEST);
+    assert_eq!(whole_days(f32::MAX, None), MAX_INTERVAL_DAYS);
     assert_eq!(whole_days(0.01, None), 1);
 }
 
 #[test]
-fn a_higher_retention_asks_sooner_and_nonsense_is_mended() {
+fn higher_retention_shortens_intervals_and_invalid_input_is_clamped() {
     let days = |retention| {
         let scheduler = Scheduler::new(retention).unwrap();
         match scheduler.review(None, 0, Rating::Easy, None).unwrap().1 {

@@ -1,19 +1,19 @@
 //! The blocks of a note with their exact bytes: paragraphs, headings, lists and their items, tables, callouts and the rest.
 //!
-//! The parser tells which lines a block has; the bytes are found here, by peeling off what containers put before each line
-//! (`prefix`), because the parser's columns cannot be relied on. `handles` names blocks so that a name survives edits
-//! elsewhere, `editing` changes one block and proves that no other became something else.
+//! The parser provides the lines of a block. Its columns are not reliable, so the bytes are computed here, by stripping the
+//! prefixes of containers from each line (`prefix`). `handles` names blocks so that names survive edits elsewhere;
+//! `edit` changes one block and verifies that all others are parsed as before.
 
-mod describing;
-mod editing;
+mod edit;
 mod error;
 mod handles;
-mod identifying;
-mod placing;
+mod ids;
+mod markers;
+mod parser;
+mod placement;
 mod prefix;
-mod proving;
-mod reading;
-mod replacing;
+mod replacement;
+mod verification;
 
 #[cfg(test)]
 mod tests;
@@ -26,18 +26,18 @@ use serde::{Deserialize, Serialize};
 use super::error::TextError;
 use prefix::Step;
 
-pub use describing::{Fold, Marker, callout_head, marker_of, task_state};
-pub use editing::{Changed, insert, relocate, remove, take_out};
+pub use edit::{Changed, insert, relocate, remove, take_out};
 pub use error::BlockError;
-pub use handles::{Named, Unfound};
-pub use identifying::{free_id, identify, is_id};
-pub use placing::Place;
-pub use replacing::replace;
+pub use handles::{BlockLookupError, Named};
+pub use ids::{free_id, identify, is_id};
+pub use markers::{Fold, Marker, callout_head, marker_of, task_state};
+pub use placement::Place;
+pub use replacement::replace;
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub enum BlockKind {
     Frontmatter,
     Heading,
@@ -58,8 +58,8 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The word that callers see.
-    pub fn word(self) -> &'static str {
+    /// The name that callers see.
+    pub fn as_str(self) -> &'static str {
         match self {
             BlockKind::Frontmatter => "frontmatter",
             BlockKind::Heading => "heading",
@@ -80,12 +80,12 @@ impl BlockKind {
         }
     }
 
-    /// Whether it is a list's item, to be done or not.
+    /// Whether it is a list item, including tasks.
     pub fn is_item(self) -> bool {
         matches!(self, BlockKind::Item | BlockKind::Task)
     }
 
-    /// Whether other blocks stand in it, line for line.
+    /// Whether it can contain other blocks.
     pub fn is_container(self) -> bool {
         self.is_item()
             || matches!(
@@ -100,35 +100,35 @@ impl BlockKind {
 pub struct BlockId {
     /// Without `^`.
     pub name: String,
-    /// Where it stands, with its `^`.
+    /// Its bytes, including `^`.
     pub range: Range<usize>,
 }
 
 /// A block of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// What it is.
+    /// Its kind.
     pub kind: BlockKind,
-    /// Its bytes, from its first character to the end of its last line, without that line's ending. An id that stands on a
-    /// line of its own below it belongs to it.
+    /// Its bytes, from its first character to the end of its last line, without the line ending. Includes an id on a separate
+    /// line below it.
     pub range: Range<usize>,
-    /// The line of the file on which it begins, from 1.
+    /// Its first line in the file, from 1.
     pub line: usize,
-    /// The line of the file on which it ends.
+    /// Its last line in the file.
     pub last_line: usize,
     /// 1 to 6 for a heading, else 0.
     pub level: u8,
-    /// The container in which it stands.
+    /// Its container.
     pub parent: Option<usize>,
-    /// The first block that does not stand in it.
+    /// The index of the first block after its descendants.
     pub next: usize,
-    /// How many containers it stands in.
+    /// The number of its containers.
     pub depth: usize,
     /// Its id.
     pub id: Option<BlockId>,
-    /// What to peel off its lines but the first.
+    /// The prefix steps of its lines after the first.
     own: Vec<Step>,
-    /// What to peel off the lines of what stands in it.
+    /// The prefix steps of the lines of its children.
     inner: Vec<Step>,
 }
 
@@ -136,18 +136,18 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks<'t> {
     text: &'t str,
-    /// In the order of the note, each before what stands in it.
+    /// In document order, parents before children.
     all: Vec<Block>,
 }
 
 /// The blocks of a note.
 ///
 /// # Errors
-/// [`TextError::TooLarge`] for a note whose structure does not fit into a component's memory.
+/// [`TextError::TooLarge`] for a note whose structure exceeds a component's memory.
 pub fn blocks(text: &str) -> Result<Blocks<'_>, TextError> {
     Ok(Blocks {
         text,
-        all: reading::read(text)?,
+        all: parser::read(text)?,
     })
 }
 
@@ -160,12 +160,12 @@ impl std::ops::Index<usize> for Blocks<'_> {
 }
 
 impl<'t> Blocks<'t> {
-    /// The note.
+    /// The text of the note.
     pub fn note(&self) -> &'t str {
         self.text
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -175,18 +175,18 @@ impl<'t> Blocks<'t> {
         self.all.is_empty()
     }
 
-    /// The blocks in their order, each before what stands in it.
+    /// The blocks in document order, parents before children.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Block> {
         self.all.iter()
     }
 
-    /// A block as it is written, without what its containers put before its lines. Lines end with `\n`.
+    /// The text of a block without the prefixes of its containers. Lines end with `\n`.
     pub fn text_of(&self, index: usize) -> String {
         let block = &self.all[index];
         prefix::peeled(&self.text[block.range.clone()], &block.own)
     }
 
-    /// The blocks that stand directly in one, or in the note.
+    /// The direct children of a block, or of the note.
     pub fn children(&self, parent: Option<usize>) -> impl Iterator<Item = usize> {
         let (mut at, end) = match parent {
             Some(parent) => (parent + 1, self.all[parent].next),
@@ -199,10 +199,10 @@ impl<'t> Blocks<'t> {
         })
     }
 
-    /// The block before one in the same container.
+    /// The previous sibling of a block.
     pub fn before(&self, index: usize) -> Option<usize> {
         let parent = self.all[index].parent;
-        // Going back from the block is at most as long as what stands in the one before it.
+        // Scanning backwards takes at most as many steps as the previous sibling has descendants.
         let first = parent.map_or(0, |parent| parent + 1);
         let mut at = index.checked_sub(1).filter(|at| *at >= first)?;
         while self.all[at].parent != parent {
@@ -211,7 +211,7 @@ impl<'t> Blocks<'t> {
         Some(at)
     }
 
-    /// The block after one in the same container.
+    /// The next sibling of a block.
     pub fn after(&self, index: usize) -> Option<usize> {
         let block = &self.all[index];
         let end = block
@@ -220,8 +220,7 @@ impl<'t> Blocks<'t> {
         (block.next < end).then_some(block.next)
     }
 
-    /// The headings above a block, the outermost first: what a reader would call the place where it stands. A heading is
-    /// not among its own.
+    /// The headings above a block, outermost first, that is its heading path. Does not include the block itself.
     pub fn headings_above(&self, index: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut at = index;
@@ -246,7 +245,7 @@ impl<'t> Blocks<'t> {
         found
     }
 
-    /// The containers of a block, the outermost first.
+    /// The containers of a block, outermost first.
     pub fn containers(&self, index: usize) -> Vec<usize> {
         let mut found = Vec::new();
         let mut parent = self.all[index].parent;
@@ -258,7 +257,8 @@ impl<'t> Blocks<'t> {
         found
     }
 
-    /// The blocks under a heading, in its container: to the next heading of the same or a higher level, or (`own`) of any.
+    /// The blocks under a heading, in its container: up to the next heading of the same or a higher level, or with `own` of
+    /// any level.
     pub fn section(&self, heading: usize, own: bool) -> Range<usize> {
         let level = self.all[heading].level;
         let begin = self.all[heading].next;
@@ -275,7 +275,7 @@ impl<'t> Blocks<'t> {
         begin..end
     }
 
-    /// The blocks that have this id, whatever the case.
+    /// The blocks with this id (case-insensitive).
     pub fn with_id(&self, id: &str) -> Vec<usize> {
         let has = |block: &Block| {
             let own = block.id.as_ref();
@@ -286,7 +286,7 @@ impl<'t> Blocks<'t> {
             .collect()
     }
 
-    /// The innermost block that begins at a byte.
+    /// The innermost block that starts at a byte.
     pub fn beginning_at(&self, byte: usize) -> Option<usize> {
         let end = self.all.partition_point(|block| block.range.start <= byte);
         let last = end.checked_sub(1)?;

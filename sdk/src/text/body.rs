@@ -1,4 +1,4 @@
-//! The body of a note as a whole: replacing it, adding before or after it, inserting at a place in it.
+//! Edits of a note's body: replace, append, prepend, insert at an anchor.
 
 use super::error::TextError;
 use super::newline::{self, insert_lines};
@@ -26,8 +26,7 @@ pub fn body(text: &str) -> &str {
     &text[start(text)..]
 }
 
-/// Replaces the body. Frontmatter and byte order mark stay byte for byte; the content is taken as it is, with
-/// the line ending of the note.
+/// Replaces the body. Frontmatter and byte order mark are unchanged; the content gets the line ending of the note.
 ///
 /// # Errors
 /// None in practice; the type is that of every edit.
@@ -40,7 +39,7 @@ pub fn replace_body(text: &str, content: &str) -> Result<String, TextError> {
     splice::apply(text, vec![Splice::replace(start..text.len(), with)])
 }
 
-/// Adds lines at the end of the note. Whether its last line has a line ending stays as it was.
+/// Adds lines at the end of the note. The last line has a line ending only if it had one before.
 ///
 /// # Errors
 /// None in practice; the type is that of every edit.
@@ -56,20 +55,20 @@ pub fn prepend(text: &str, addition: &str) -> Result<String, TextError> {
     insert_at(text, start(text), addition)
 }
 
-/// Where lines are inserted. The anchor is text of the note, or a heading path such as `Plan > Risks`; what
-/// counts is the line, or the lines, it stands on.
+/// The place of an insertion, relative to the lines of an anchor. The anchor is text of the note, or a heading path such
+/// as `Plan > Risks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place<'a> {
-    /// Above the line where the anchor begins.
+    /// Above the first line of the anchor.
     Before(&'a str),
-    /// Below the line where the anchor ends.
+    /// Below the last line of the anchor.
     After(&'a str),
 }
 
 /// Inserts whole lines above or below an anchor that occurs exactly once.
 ///
 /// # Errors
-/// Where the anchor is not found, or found more often than once.
+/// If the anchor occurs not at all, or more than once.
 pub fn insert(text: &str, addition: &str, place: Place<'_>) -> Result<String, TextError> {
     let (anchor, what) = match place {
         Place::Before(anchor) => (anchor, "`before`"),
@@ -78,20 +77,20 @@ pub fn insert(text: &str, addition: &str, place: Place<'_>) -> Result<String, Te
     let found = find_anchor(text, anchor, what)?;
     let at = match place {
         Place::Before(_) => lines::start_of_line(text, found.start),
-        // An anchor that ends with a line ending ends on the line before it.
+        // A line ending at the end of the anchor belongs to its last line.
         Place::After(_) if text[found.clone()].ends_with('\n') => found.end,
         Place::After(_) => lines::end_of_line(text, found.end),
     };
-    // A note may begin with a byte order mark, and its first line with it.
+    // The first line may start with a byte order mark.
     let at = at.max(after_byte_order_mark(text));
     insert_at(text, at, addition)
 }
 
 fn insert_at(text: &str, at: usize, addition: &str) -> Result<String, TextError> {
     let mut splice = insert_lines(text, at, addition);
-    // A note too large for an outline can still be added to; only this courtesy is left out.
+    // For a note that is too large for an outline, skip this step.
     if let Ok(outline) = outline::outline(text) {
-        section::part_from_setext(text, &outline, &mut splice);
+        section::separate_from_setext(text, &outline, &mut splice);
     }
     splice::apply(text, vec![splice])
 }
@@ -103,7 +102,7 @@ fn find_anchor(text: &str, anchor: &str, what: &str) -> Result<Range<usize>, Tex
         })
     };
     if anchor.starts_with('#') {
-        // `## Plan` is also part of `### Plan`, so a heading is looked for as one first.
+        // Try the anchor as a heading first: `## Plan` is also a substring of `### Plan`.
         match heading() {
             Err(TextError::NoSection { .. } | TextError::TooLarge { .. }) => {}
             found => return found,
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_above_an_underlined_heading_does_not_join_it() {
+    fn a_line_inserted_above_a_setext_heading_stays_separate() {
         assert_eq!(
             insert("a\n\nHead\n===\n", "new", Place::Before("Head")).unwrap(),
             "a\n\nnew\n\nHead\n===\n"

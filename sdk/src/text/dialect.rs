@@ -1,12 +1,11 @@
-//! The Markdown that Obsidian reads, as options for the parser.
+//! Parser options for Obsidian's Markdown.
 
 use comrak::Options;
 
-/// Options under which comrak sees what Obsidian sees: wikilinks, callouts, `%%comments%%`, highlights,
-/// footnotes, tables, math.
+/// The comrak options for Obsidian's extensions: wikilinks, callouts, `%%comments%%`, highlights, footnotes, tables, math.
 ///
-/// Frontmatter is left out on purpose: [`crate::text::frontmatter::locate`] finds it, and the parser is given
-/// the body only, because its own rule fails on some line endings.
+/// Frontmatter is disabled: comrak's rule fails on some line endings, so [`crate::text::frontmatter::locate`] finds it and
+/// the parser gets only the body.
 pub fn options() -> Options<'static> {
     let mut options = Options::default();
     let extension = &mut options.extension;
@@ -21,7 +20,7 @@ pub fn options() -> Options<'static> {
     extension.highlight = true;
     extension.cjk_friendly_emphasis = true;
     options.parse.relaxed_tasklist_matching = true;
-    // Otherwise definitions are moved to the end of the tree, out of the order of the source.
+    // Otherwise footnote definitions move to the end of the tree, out of source order.
     options.parse.leave_footnote_definitions = true;
     options
 }

@@ -1,9 +1,9 @@
-//! Edits by exact text: find `old`, put `new` in its place, touch nothing else.
+//! Edits by exact text: replace `old` with `new`, and nothing else.
 
 use super::error::TextError;
 use super::newline::Newline;
 use super::splice::{self, Splice};
-use super::{lines, nearest};
+use super::{lines, similar_passage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -15,31 +15,31 @@ use std::ops::Range;
 pub struct Edit {
     /// The exact text to replace, copied from the note. It must occur exactly once, unless `replace_all`.
     pub old: String,
-    /// The text to put in its place. Empty removes the passage.
+    /// The replacement. Empty deletes the passage.
     pub new: String,
     /// Replace every occurrence instead of exactly one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replace_all: bool,
 }
 
-/// A note after its edits.
+/// The result of edits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edited {
     /// The whole text.
     pub text: String,
-    /// How many passages were replaced, over all edits.
+    /// The number of replaced passages, over all edits.
     pub replacements: usize,
 }
 
-/// How many line numbers an error lists.
-const LISTED_LINES: usize = 20;
+/// The maximum number of line numbers in an error.
+const MAX_LISTED_LINES: usize = 20;
 
-/// Applies edits one after the other, each to what the ones before it left.
+/// Applies edits in order, each to the result of the previous ones.
 ///
-/// Line endings do not have to be guessed: `\n` in `old` also matches `\r\n`, and `new` takes the note's own.
+/// `\n` in `old` also matches `\r\n`, and `new` gets the line ending of the note.
 ///
 /// # Errors
-/// Where an edit does not match, matches too often or would change nothing. Then none of them is applied.
+/// If an edit does not match, matches more than once or would change nothing. Then none of them is applied.
 pub fn apply_edits(text: &str, edits: &[Edit]) -> Result<Edited, TextError> {
     let mut edited = Edited {
         text: text.to_owned(),
@@ -74,13 +74,13 @@ pub fn apply_edits(text: &str, edits: &[Edit]) -> Result<Edited, TextError> {
     Ok(edited)
 }
 
-/// The one place where `wanted` occurs; `what` names the argument in errors.
+/// The only occurrence of `wanted`; `what` is the name of the argument in errors.
 pub(crate) fn only_match(text: &str, wanted: &str, what: &str) -> Result<Range<usize>, TextError> {
     let matches = all_matches(text, wanted, what)?;
     let [only] = matches.as_slice() else {
         return Err(many(text, &matches, what));
     };
-    // `all_matches` steps over what it found, so a second match that overlaps the first shows only here.
+    // `all_matches` skips overlapping matches, so they are detected here.
     let first = if text[only.start..].starts_with("\r\n") {
         2
     } else {
@@ -108,7 +108,7 @@ fn all_matches(text: &str, wanted: &str, what: &str) -> Result<Vec<Range<usize>>
     if matches.is_empty() {
         return Err(TextError::NoMatch {
             what: what.to_owned(),
-            nearest: nearest::passage(text, wanted),
+            nearest: similar_passage::find(text, wanted),
         });
     }
     Ok(matches)
@@ -117,7 +117,7 @@ fn all_matches(text: &str, wanted: &str, what: &str) -> Result<Vec<Range<usize>>
 fn many(text: &str, matches: &[Range<usize>], what: &str) -> TextError {
     let (mut line, mut counted) = (1, 0);
     let mut found: Vec<usize> = Vec::new();
-    for place in matches.iter().take(LISTED_LINES) {
+    for place in matches.iter().take(MAX_LISTED_LINES) {
         line += lines::line_of(&text[counted..], place.start - counted) - 1;
         counted = place.start;
         found.push(line);
@@ -130,7 +130,7 @@ fn many(text: &str, matches: &[Range<usize>], what: &str) -> TextError {
     }
 }
 
-/// Every place where `wanted` occurs, whichever line endings either side has.
+/// All occurrences of `wanted`, regardless of line endings.
 fn find_all(text: &str, wanted: &str) -> Vec<Range<usize>> {
     let wanted = without_returns(wanted);
     if !wanted.contains('\n') || !text.contains("\r\n") {
@@ -139,7 +139,7 @@ fn find_all(text: &str, wanted: &str) -> Vec<Range<usize>> {
             .map(|(start, found)| start..start + found.len())
             .collect();
     }
-    // Search the text without the returns before its line feeds, then put them back into the offsets.
+    // Search the text without the returns before line feeds, then map the offsets back.
     let mut plain = String::with_capacity(text.len());
     let mut returns = Vec::new();
     for piece in text.split_inclusive("\r\n") {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_build_on_each_other() {
+    fn edits_apply_in_order() {
         assert_eq!(
             edited("one two", &[edit("one", "two"), edit("two two", "three")]),
             "three"
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn line_endings_of_the_note_win() {
+    fn replacements_get_the_line_endings_of_the_note() {
         assert_eq!(
             edited("\u{feff}a\r\nb\r\nc", &[edit("a\nb", "x\ny\nz")]),
             "\u{feff}x\r\ny\r\nz\r\nc"
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_that_occurs_twice_is_not_guessed() {
+    fn multiple_matches_are_an_error_without_replace_all() {
         let error = apply_edits("x\ny\nx x\n", &[edit("x", "z")]).unwrap_err();
         assert_eq!(
             error,
@@ -231,17 +231,17 @@ mod tests {
     }
 
     #[test]
-    fn a_passage_that_does_not_occur_is_told_with_the_nearest() {
+    fn a_missing_passage_is_reported_with_the_closest_one() {
         let error =
             apply_edits("# Plan\nBuy milk today\n", &[edit("Buy milk tody", "x")]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`edits[0].old` does not occur in the note; the nearest passage, line 2: `Buy milk today`"
+            "`edits[0].old` does not occur in the note; closest passage, line 2: `Buy milk today`"
         );
     }
 
     #[test]
-    fn edits_that_cannot_mean_anything_are_refused() {
+    fn empty_and_no_op_edits_are_rejected() {
         assert!(matches!(
             apply_edits("a", &[edit("", "b")]),
             Err(TextError::NothingToFind { .. })

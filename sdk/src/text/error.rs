@@ -1,34 +1,34 @@
-//! What can go wrong when a note is edited, told so that the caller can mend the request.
+//! Errors of editing a note, with what the caller needs to correct the request.
 
-use super::nearest::Passage;
+use super::similar_passage::Passage;
 use super::yaml_gate::YamlLimit;
 use crate::{Code, Error};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Why a note could not be read or edited as asked. The note is unchanged whenever this is returned.
+/// Why a note could not be read or edited. The note is unchanged whenever this is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// The text of an edit or of an anchor does not occur in the note.
-    #[error("{what} does not occur in the note{}", nearest_words(.nearest.as_ref()))]
+    #[error("{what} does not occur in the note{}", nearest_text(.nearest.as_ref()))]
     NoMatch {
         /// Which argument: `edits[0].old`, `before`, ….
         what: String,
         /// The passage of the note that resembles it most.
         nearest: Option<Passage>,
     },
-    /// The text occurs more often than once.
-    #[error("{what} occurs {count} times, on {}; give more of the surrounding text", lines_words(.lines))]
+    /// The text occurs more than once.
+    #[error("{what} occurs {count} times, on {}; give more of the surrounding text", lines_text(.lines))]
     ManyMatches {
         /// Which argument: `edits[0].old`, `before`, ….
         what: String,
-        /// How often it occurs.
+        /// The number of occurrences.
         count: usize,
-        /// The lines where it begins, the first few.
+        /// The lines of the first few occurrences.
         lines: Vec<usize>,
     },
-    /// There is nothing to look for.
-    #[error("{what} is empty; give the exact text that is to be found")]
+    /// The text to find is empty.
+    #[error("{what} is empty; pass the exact text to find")]
     NothingToFind {
         /// Which argument.
         what: String,
@@ -39,28 +39,28 @@ pub enum TextError {
         /// Which edit: `edits[0]`, ….
         what: String,
     },
-    /// The note is larger than its structure can be computed for.
-    #[error("the note is too large to be read by its headings: {bytes} bytes, at most {limit}")]
+    /// The note is too large to be parsed.
+    #[error("the note is too large to parse its headings: {bytes} bytes, at most {limit}")]
     TooLarge {
-        /// The size of the note, or of what its structure is found in.
+        /// The size of the note, or of its skeleton.
         bytes: usize,
-        /// The largest size that works.
+        /// The limit.
         limit: usize,
     },
-    /// No heading fits.
-    #[error("no heading `{wanted}`{}", choices_words("; the nearest: ", .nearest))]
+    /// No heading matches.
+    #[error("no heading `{wanted}`{}", choices_text("; similar headings: ", .nearest))]
     NoSection {
-        /// The heading path that was asked for.
+        /// The requested heading path.
         wanted: String,
         /// Headings with similar names, best first.
         nearest: Vec<SectionChoice>,
     },
-    /// Several headings fit.
-    #[error("`{wanted}` fits {} headings; choose one: {}", .choices.len(), choices_words("", .choices))]
+    /// Several headings match.
+    #[error("`{wanted}` matches {} headings; use one of these: {}", .choices.len(), choices_text("", .choices))]
     AmbiguousSection {
-        /// The heading path that was asked for.
+        /// The requested heading path.
         wanted: String,
-        /// Each heading that fits, spelt so that only it fits.
+        /// Each matching heading, with a heading path that only it matches.
         choices: Vec<SectionChoice>,
     },
     /// The frontmatter is not valid YAML.
@@ -68,40 +68,40 @@ pub enum TextError {
     BrokenFrontmatter {
         /// The line of the file.
         line: usize,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// The frontmatter is YAML, but no list of `key: value`.
-    #[error("the frontmatter from line {line} holds no `key: value` properties")]
+    /// The frontmatter is YAML, but not a mapping.
+    #[error("the frontmatter at line {line} is not a mapping of `key: value` properties")]
     NoProperties {
         /// The line of the file where it begins.
         line: usize,
     },
-    /// The frontmatter exceeds a limit, and is not parsed.
-    #[error("the YAML from line {line} is too complex to be read: {limit}")]
+    /// The frontmatter exceeds a limit and is not parsed.
+    #[error("the YAML at line {line} is too complex to parse: {limit}")]
     YamlTooComplex {
         /// The line of the file where it begins.
         line: usize,
         /// The limit that it exceeds.
         limit: YamlLimit,
     },
-    /// A dotted key leads through a value that holds no keys.
-    #[error("property `{key}` cannot be set: `{parent}` holds a plain value, not further keys")]
+    /// A dotted key passes through a value that is not a mapping.
+    #[error("property `{key}` cannot be set: `{parent}` is a plain value, not a mapping")]
     NotNested {
-        /// The key that was to be set.
+        /// The key to set.
         key: String,
-        /// The part of it that exists and holds a value.
+        /// The part of it that exists and is not a mapping.
         parent: String,
     },
-    /// The property is written in a way that cannot be changed without touching others.
+    /// The property cannot be changed without touching others.
     #[error(
-        "property `{key}` is written in a way that cannot be changed safely; use an edit of the text instead"
+        "property `{key}` uses YAML syntax that cannot be edited safely; edit the text instead"
     )]
     NotEditable {
-        /// The key that was to be set or removed.
+        /// The key to set or remove.
         key: String,
     },
-    /// A set of splices that do not fit the text or each other.
+    /// Splices that are out of bounds or overlap.
     #[error("cannot splice bytes {start}..{end} into a text of {length} bytes")]
     BadSplice {
         /// Where the splice begins.
@@ -114,7 +114,7 @@ pub enum TextError {
 }
 
 impl TextError {
-    /// The code that callers see.
+    /// The error code that callers see.
     pub fn code(&self) -> Code {
         match self {
             Self::NoMatch { .. } | Self::NoSection { .. } => Code::NotFound,
@@ -130,7 +130,7 @@ impl TextError {
         }
     }
 
-    /// What a program may want to know, beside the message.
+    /// The `details` of the error.
     fn details(&self) -> Option<Value> {
         match self {
             Self::NoMatch {
@@ -153,20 +153,20 @@ impl TextError {
 
 impl From<TextError> for Error {
     fn from(error: TextError) -> Self {
-        let told = Error::new(error.code(), error.to_string());
+        let converted = Error::new(error.code(), error.to_string());
         match error.details() {
-            Some(details) => told.with_details(details),
-            None => told,
+            Some(details) => converted.with_details(details),
+            None => converted,
         }
     }
 }
 
-/// A heading as it can be named in a request.
+/// A heading that can be used in a request.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct SectionChoice {
-    /// The heading path, accepted as it is wherever a section is asked for.
+    /// The heading path; valid wherever a section is an argument.
     pub section: String,
-    /// The line of the file where the heading stands.
+    /// The line of the heading in the file.
     pub line: usize,
 }
 
@@ -176,17 +176,17 @@ impl fmt::Display for SectionChoice {
     }
 }
 
-fn nearest_words(nearest: Option<&Passage>) -> String {
+fn nearest_text(nearest: Option<&Passage>) -> String {
     match nearest {
         Some(passage) => format!(
-            "; the nearest passage, line {}: `{}`",
+            "; closest passage, line {}: `{}`",
             passage.line, passage.text
         ),
         None => String::new(),
     }
 }
 
-fn lines_words(lines: &[usize]) -> String {
+fn lines_text(lines: &[usize]) -> String {
     let numbers: Vec<String> = lines.iter().map(usize::to_string).collect();
     format!(
         "{} {}",
@@ -195,7 +195,7 @@ fn lines_words(lines: &[usize]) -> String {
     )
 }
 
-fn choices_words(lead: &str, choices: &[SectionChoice]) -> String {
+fn choices_text(lead: &str, choices: &[SectionChoice]) -> String {
     if choices.is_empty() {
         return String::new();
     }

@@ -1,5 +1,5 @@
-//! What can be told of a note without its text: names, properties, tags, headings, links, blocks and tasks, each with
-//! its line. The host's index is made of these.
+//! The metadata of a note: names, properties, tags, headings, links, blocks and tasks, with their lines. The host's index
+//! is built from it.
 
 use std::ops::Range;
 
@@ -10,56 +10,56 @@ use super::{TextError, frontmatter, outline, tags};
 use crate::fold_name;
 use crate::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
 
-/// How much of a line is told around what matters in it, in characters.
-const CONTEXT: usize = 160;
-/// How much of a line is looked at on each side for that, in bytes: more than can be told.
-const WINDOW: usize = 8 * CONTEXT;
-/// Only the first links of a note are told with their context: otherwise it would be many times as large as the note.
+/// The maximum length of the context of a range, in characters.
+const CONTEXT_CHARACTERS: usize = 160;
+/// How many bytes of the line on each side of the range are read for that.
+const CONTEXT_WINDOW_BYTES: usize = 8 * CONTEXT_CHARACTERS;
+/// Only the first links of a note get a context: otherwise the facts could be many times larger than the note.
 const MAX_CONTEXTS: usize = 10_000;
 
-/// What a note holds.
+/// The facts of a note.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Facts {
-    /// The properties, in their order; empty if the frontmatter cannot be read.
+    /// The properties, in order; empty if the frontmatter is invalid.
     pub properties: Map<String, Value>,
-    /// Why the frontmatter cannot be read, if it cannot.
+    /// Why the frontmatter is invalid, if it is.
     pub properties_error: Option<TextError>,
-    /// Its other names: the properties `aliases` and `alias`.
+    /// The properties `aliases` and `alias`.
     pub aliases: Vec<String>,
     /// The property `title`.
     pub title: Option<String>,
-    /// Its tags, each as often as it stands there.
+    /// Its tags, one entry per occurrence.
     pub tags: Vec<TagAt>,
     /// Its headings.
     pub headings: Vec<HeadingAt>,
-    /// Its links, in their order.
+    /// Its links, in order.
     pub links: Vec<LinkFact>,
-    /// Its blocks that have an id.
+    /// Its blocks with an id.
     pub blocks: Vec<BlockAt>,
     /// Its tasks.
     pub tasks: Vec<TaskAt>,
 }
 
-/// A link, before anybody asked what it leads to.
+/// A link, not yet resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFact {
-    /// How it is written.
+    /// Its syntax.
     pub kind: LinkKind,
-    /// The target as it is meant, decoded and without fragment; empty for `[[#Heading]]`.
+    /// The decoded target without fragment; empty for `[[#Heading]]`.
     pub target: String,
-    /// The place in the target: `#Heading#Below`, `#^block`.
+    /// The fragment: `#Heading#Below`, `#^block`.
     pub fragment: Option<String>,
-    /// What a reader sees instead of the target.
+    /// The displayed text, if not the target.
     pub text: Option<String>,
     /// The line of the file, from 1.
     pub line: u32,
-    /// The text of that line, cut to what stands around the link.
+    /// The text of that line, truncated around the link.
     pub context: String,
-    /// Whether it leads out of the vault.
+    /// Whether it points outside the vault.
     pub external: bool,
 }
 
-/// What a note holds.
+/// The facts of a note.
 pub fn facts(note: &str) -> Facts {
     let survey = links::survey(note);
     let (properties, properties_error) = match frontmatter::properties(note) {
@@ -83,7 +83,7 @@ pub fn facts(note: &str) -> Facts {
             .links
             .iter()
             .enumerate()
-            .map(|(number, link)| told(note, link, number < MAX_CONTEXTS))
+            .map(|(number, link)| link_fact(note, link, number < MAX_CONTEXTS))
             .collect(),
         blocks,
         tasks,
@@ -92,8 +92,8 @@ pub fn facts(note: &str) -> Facts {
     }
 }
 
-/// Whether a note with these headings and blocks has the place that a fragment (`#Heading#Below`, `#^block`) names. As
-/// in Obsidian, headings are compared without case, punctuation and repeated spaces.
+/// Whether a note with these headings and blocks has the target of a fragment (`#Heading#Below`, `#^block`). As in
+/// Obsidian, headings are compared without case, punctuation and repeated spaces.
 pub fn has_place(headings: &[HeadingAt], blocks: &[BlockAt], fragment: &str) -> bool {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     if let Some(id) = fragment.strip_prefix('^') {
@@ -103,7 +103,7 @@ pub fn has_place(headings: &[HeadingAt], blocks: &[BlockAt], fragment: &str) -> 
     has_headings(headings, &wanted)
 }
 
-/// Whether these headings stand one within the other.
+/// Whether these headings are nested in this order.
 fn has_headings(headings: &[HeadingAt], wanted: &[String]) -> bool {
     let Some((first, rest)) = wanted.split_first() else {
         return true;
@@ -125,24 +125,24 @@ fn plain_heading(text: &str) -> String {
     fold_name(&parts.join(" "))
 }
 
-/// The line around a range of a note, trimmed, and cut to what stands around the range.
+/// The line around a range of a note, trimmed and truncated around the range.
 pub fn context(note: &str, range: &Range<usize>) -> String {
-    // No more of a line is looked at than can be told: one line may hold all links of a note.
-    let window = note.floor_char_boundary(range.start.saturating_sub(WINDOW));
+    // Read only a window of the line: a single line may contain all links of a note.
+    let window = note.floor_char_boundary(range.start.saturating_sub(CONTEXT_WINDOW_BYTES));
     let start = note[window..range.start]
         .rfind('\n')
         .map_or(window, |at| window + at + 1);
-    let window = note.ceil_char_boundary((range.start + WINDOW).min(note.len()));
+    let window = note.ceil_char_boundary((range.start + CONTEXT_WINDOW_BYTES).min(note.len()));
     let end = note[range.start..window]
         .find('\n')
         .map_or(window, |at| range.start + at);
     let range = range.start..range.end.min(end);
     let line = &note[start..end];
-    if line.len() <= CONTEXT {
+    if line.len() <= CONTEXT_CHARACTERS {
         return line.trim().to_owned();
     }
-    let matters = note[range.clone()].chars().count().min(CONTEXT);
-    let side = (CONTEXT - matters) / 2;
+    let matters = note[range.clone()].chars().count().min(CONTEXT_CHARACTERS);
+    let side = (CONTEXT_CHARACTERS - matters) / 2;
     let before = &note[start..range.start];
     let from = start + char_back(before, side);
     let after = &note[range.end..end];
@@ -158,7 +158,7 @@ pub fn context(note: &str, range: &Range<usize>) -> String {
     cut
 }
 
-/// Where the last `count` characters of a text begin.
+/// The offset of the last `count` characters of a text.
 fn char_back(text: &str, count: usize) -> usize {
     let mut letters = text.char_indices().rev();
     match count.checked_sub(1) {
@@ -167,14 +167,14 @@ fn char_back(text: &str, count: usize) -> usize {
     }
 }
 
-/// Where the first `count` characters of a text end.
+/// The end of the first `count` characters of a text.
 fn char_on(text: &str, count: usize) -> usize {
     text.char_indices()
         .nth(count)
         .map_or(text.len(), |(at, _)| at)
 }
 
-fn told(note: &str, link: &Link, with_context: bool) -> LinkFact {
+fn link_fact(note: &str, link: &Link, with_context: bool) -> LinkFact {
     LinkFact {
         kind: match link.kind {
             links::Kind::Wiki => LinkKind::Wiki,
@@ -206,15 +206,15 @@ fn told(note: &str, link: &Link, with_context: bool) -> LinkFact {
 fn headings(note: &str) -> Vec<HeadingAt> {
     let outline = match outline::outline(note) {
         Ok(outline) => outline,
-        // Too large a note has none.
+        // A note that is too large has none.
         Err(_) => return Vec::new(),
     };
-    let told = outline.headings.into_iter().map(|heading| HeadingAt {
+    let headings = outline.headings.into_iter().map(|heading| HeadingAt {
         level: heading.level,
         text: heading.text,
         line: number(heading.line),
     });
-    told.collect()
+    headings.collect()
 }
 
 fn aliases(properties: &Map<String, Value>) -> Vec<String> {
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_note_is_told_in_all_its_parts() {
+    fn facts_of_every_kind_are_extracted() {
         let note = "---\ntitle: The plan\naliases: [P, 7]\ntags: [work]\nsee: \"[[Other]]\"\n---\n# One\r\nSee [[A/B#C|b]] #x/y ^first\n\n- [ ] open [[#One]]\n  1. [x] done ^second\n> - [/] half\n```\n- [ ] code ^no\n```\n[ext](https://a.b)\n";
         let facts = facts(note);
         assert_eq!(facts.title.as_deref(), Some("The plan"));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_found_as_obsidian_finds_them() {
+    fn fragments_are_matched_as_in_obsidian() {
         let facts = facts("# One: a \"test\"\n## Two\n# Three\n## Two (b)\ntext ^Id-1\n");
         let has = |fragment: &str| has_place(&facts.headings, &facts.blocks, fragment);
         assert!(
@@ -385,11 +385,11 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_cut_around_what_matters() {
+    fn a_long_line_is_truncated_around_the_link() {
         let note = format!("{} [[Näher]] {}\nnext", "ä".repeat(500), "ö".repeat(500));
         let link = &facts(&note).links[0];
         assert!(link.context.contains("ä [[Näher]] ö"));
         assert!(link.context.starts_with('…') && link.context.ends_with('…'));
-        assert!(link.context.chars().count() <= CONTEXT + 2);
+        assert!(link.context.chars().count() <= CONTEXT_CHARACTERS + 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The frontmatter of a note: where it stands and what it says. Changing it is in `properties`.
+//! Locates and parses the frontmatter of a note. Edits are in `properties`.
 
 use super::body;
 use super::error::TextError;
@@ -7,17 +7,17 @@ use super::yaml_gate::{self, Refused};
 use serde_json::{Map, Value};
 use std::ops::Range;
 
-/// Where the frontmatter of a note stands.
+/// The position of a note's frontmatter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frontmatter {
     /// From the first `---` to the end of the closing line, with its line ending.
     pub block: Range<usize>,
-    /// What stands between the two delimiters.
+    /// The bytes between the two delimiters.
     pub yaml: Range<usize>,
 }
 
-/// Finds the frontmatter: the first line is `---` and a later one `---` or `...`. Without the closing line it
-/// is no frontmatter but text that begins with a rule.
+/// Finds the frontmatter: the first line is `---` and a later one `---` or `...`. Without the closing line the note has
+/// no frontmatter, and starts with a thematic break.
 pub fn locate(text: &str) -> Option<Frontmatter> {
     let start = body::after_byte_order_mark(text);
     let mut lines = text[start..].split_inclusive('\n');
@@ -38,7 +38,7 @@ pub fn locate(text: &str) -> Option<Frontmatter> {
     None
 }
 
-/// The properties of a note in their order. A note without frontmatter has none.
+/// The properties of a note, in order. A note without frontmatter has none.
 ///
 /// # Errors
 /// [`TextError::BrokenFrontmatter`], [`TextError::NoProperties`] or [`TextError::YamlTooComplex`].
@@ -52,7 +52,7 @@ pub fn properties(text: &str) -> Result<Map<String, Value>, TextError> {
     }
 }
 
-/// Reads YAML that begins on a line of the file.
+/// Parses YAML that starts on `first_line` of the file.
 pub(crate) fn parse(yaml: &str, first_line: usize) -> Result<Map<String, Value>, TextError> {
     let value = yaml_gate::values(yaml).map_err(|refused| match refused {
         Refused::Limit(limit) => TextError::YamlTooComplex {
@@ -74,7 +74,7 @@ pub(crate) fn parse(yaml: &str, first_line: usize) -> Result<Map<String, Value>,
     }
 }
 
-/// The parser tells places relative to the YAML; the error has the line of the file instead.
+/// The message without the location, which is relative to the YAML; the error has the line of the file.
 fn without_location(message: &str) -> &str {
     message.split(" at line ").next().unwrap_or(message)
 }
@@ -97,7 +97,7 @@ fn json(value: yaml_serde::Value) -> Value {
     }
 }
 
-/// JSON has no infinity and no "not a number": they stay as YAML spells them.
+/// Infinity and NaN, which JSON does not have, become strings in YAML's spelling.
 fn json_number(number: &yaml_serde::Number) -> Value {
     let exact = number
         .as_i64()
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_no_frontmatter() {
+    fn a_thematic_break_is_not_frontmatter() {
         for text in [
             "---",
             "---\n",
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_yaml_is_told_with_the_line_of_the_file() {
+    fn invalid_yaml_is_reported_with_the_line_of_the_file() {
         let error = properties("---\na: 1\nb: [x\nc: 2\n---\n").unwrap_err();
         assert!(
             matches!(&error, TextError::BrokenFrontmatter { line: 4, .. }),

@@ -1,11 +1,11 @@
-//! A note by lines: where a byte stands, a window of lines, and how many tokens a text costs a model.
+//! Line numbers, windows of lines, and an estimate of tokens.
 
-/// The line of the file, from 1, in which a byte stands.
+/// The line of a byte, from 1.
 pub fn line_of(text: &str, offset: usize) -> usize {
     1 + newlines(&text.as_bytes()[..offset.min(text.len())])
 }
 
-/// How many lines a text has. What follows the last line ending is a line only if there is something.
+/// The number of lines of a text. The text after the last line ending counts as a line if it is not empty.
 pub fn count(text: &str) -> usize {
     let ended = newlines(text.as_bytes());
     if text.is_empty() || text.ends_with('\n') {
@@ -19,12 +19,12 @@ fn newlines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Where the line with the byte `offset` begins.
+/// The start of the line that contains the byte `offset`.
 pub(crate) fn start_of_line(text: &str, offset: usize) -> usize {
     text[..offset].rfind('\n').map_or(0, |newline| newline + 1)
 }
 
-/// Where the line with the byte `offset` ends, its line ending included.
+/// The end of the line that contains the byte `offset`, including its line ending.
 pub(crate) fn end_of_line(text: &str, offset: usize) -> usize {
     text[offset..]
         .find('\n')
@@ -38,17 +38,17 @@ pub struct Window<'a> {
     pub text: &'a str,
     /// The first line, from 1.
     pub from: usize,
-    /// The last line; one less than `from` where the window is empty.
+    /// The last line; `from` - 1 if the window is empty.
     pub to: usize,
-    /// How many lines the note has.
+    /// The number of lines of the note.
     pub total: usize,
-    /// The line `to` alone was over the budget and is cut within.
+    /// Whether the line `to` alone exceeds the budget and is truncated.
     pub cut: bool,
 }
 
 /// The lines from `offset` (from 1), at most `limit` of them and at most about `max_tokens` long.
 ///
-/// A window always ends at the end of a line, except where its first line alone is over the budget.
+/// A window ends at the end of a line, unless its first line alone exceeds the budget.
 pub fn window(
     text: &str,
     offset: usize,
@@ -60,7 +60,7 @@ pub fn window(
     let mut lines = text.split_inclusive('\n');
     let start = lines.by_ref().take(from - 1).map(str::len).sum::<usize>();
     let budget = max_tokens.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
-    // No character costs more than two quarters for each of its bytes: most notes are within any budget at a glance.
+    // A character costs at most two quarters per byte, so most notes are known to fit without counting.
     if limit.is_none_or(|limit| limit >= total - (from - 1)) && (text.len() - start) * 2 <= budget {
         return Window {
             text: &text[start..],
@@ -93,8 +93,8 @@ pub fn window(
     }
 }
 
-/// About how many tokens a text costs a language model: four ASCII characters, one Chinese, Japanese or
-/// Korean character, half an emoji.
+/// The approximate number of tokens of a text: one for four ASCII characters, for one Chinese, Japanese or Korean character,
+/// for half an emoji.
 pub fn approx_tokens(text: &str) -> usize {
     quarter_tokens(text).div_ceil(4)
 }
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_has_the_lines_of_the_file() {
+    fn windows_have_line_numbers_of_the_file() {
         let text = "a\r\nb\nc";
         assert_eq!(
             window(text, 2, Some(1), None),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_ends_at_a_line_within_its_budget() {
+    fn windows_end_at_a_line_within_the_budget() {
         let text = "four\nfour\nfour\n";
         assert_eq!(window(text, 1, None, Some(3)).text, "four\nfour\n");
         let huge = "語".repeat(100);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_follow_the_script() {
+    fn token_estimates_depend_on_the_script() {
         assert_eq!(approx_tokens("12345678"), 2);
         assert_eq!(approx_tokens("漢字"), 2);
         assert_eq!(approx_tokens(""), 0);

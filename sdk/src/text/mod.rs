@@ -1,8 +1,8 @@
 //! Lossless editing of Markdown notes: pure functions from text to text.
 //!
-//! Parsers only tell where things are; every change is a splice of bytes, so what an edit does not name
-//! stays as it was: line endings, a byte order mark, a missing final newline, comments and quoting in the
-//! frontmatter. Nothing here knows a vault, a path or another note. Line numbers are of the file, from 1.
+//! Parsers only locate things; every change is a splice of bytes, so everything else is preserved: line endings, a byte
+//! order mark, a missing final newline, comments and quoting in the frontmatter. The functions work on a single text;
+//! only [`moving`] and [`templates`] use a vault. Line numbers are of the file, from 1.
 
 pub mod blocks;
 pub mod body;
@@ -11,14 +11,15 @@ pub mod edits;
 mod error;
 pub mod facts;
 pub mod frontmatter;
+pub mod html;
 pub mod lines;
 pub mod links;
 pub mod moving;
-mod nearest;
 pub mod newline;
 pub mod outline;
 pub mod properties;
 pub mod section;
+mod similar_passage;
 mod skeleton;
 pub mod splice;
 pub mod tags;
@@ -30,9 +31,9 @@ pub use body::{Place, append, body, insert, prepend, replace_body};
 pub use edits::{Edit, Edited, apply_edits};
 pub use error::{SectionChoice, TextError};
 pub use lines::{Window, approx_tokens, line_of, window};
-pub use nearest::Passage;
 pub use newline::Newline;
 pub use outline::{Heading, Outline, outline};
 pub use properties::set_properties;
+pub use similar_passage::Passage;
 pub use splice::Splice;
 pub use tags::{Tag, tags};

@@ -1,6 +1,6 @@
-//! Moving notes, files and folders so that links follow: every link of every note that the caller may read goes on
-//! meaning the file it meant. [`plan`] only looks, so that what cannot follow is known before anything happens;
-//! [`Plan::carry_out`] renames and writes. How a single link is respelt is the affair of [`links`](super::links).
+//! Moves notes, files and folders and updates links: every link in every note that the caller may read keeps resolving to
+//! the same file. [`plan`] changes nothing, so that links that cannot be updated are known in advance;
+//! [`Plan::carry_out`] renames and writes. [`links`](super::links) rewrites single links.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,27 +10,27 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::links::{Moves, Names, rewrite};
 use crate::{Kind, Result, Tier, Vault, is_note, reply, stem_of};
 
-/// With more files than this on the move, looking for their names one by one costs more than reading every note.
-const MOST_NAMES: usize = 64;
+/// If more files move, searching for each name costs more than reading every note.
+const MAX_SEARCHED_NAMES: usize = 64;
 
-/// A link that will not mean what it meant.
+/// A link that could not be updated.
 #[reply]
 #[derive(PartialEq, Eq)]
 pub struct LinkLeft {
-    /// The note that holds the link, by its path after the move.
+    /// The note with the link, by its path after the move.
     pub path: String,
     /// The line of the file, from 1.
     pub line: usize,
-    /// The link as it is written.
+    /// The link as written.
     pub link: String,
-    /// Why it could not follow.
+    /// Why it was not updated.
     pub reason: String,
 }
 
-/// What a move will do.
+/// The plan of a move.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// As they were asked for: a folder is one rename.
+    /// As requested: a folder is one rename.
     renames: Vec<(String, String)>,
     files: Moves,
     edits: Vec<Edit>,
@@ -38,7 +38,7 @@ pub struct Plan {
     links_left: Vec<LinkLeft>,
 }
 
-/// Other text for a note, by its path after the move.
+/// New text of a note, by its path after the move.
 #[derive(Debug, Clone)]
 struct Edit {
     path: String,
@@ -46,23 +46,23 @@ struct Edit {
     etag: String,
 }
 
-/// What a move did.
+/// The result of a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moved {
-    /// The files that have another path: from, to. Sorted.
+    /// The moved files as pairs (from, to), sorted.
     pub files: Vec<(String, String)>,
-    /// How many links were rewritten.
+    /// The number of rewritten links.
     pub links_rewritten: usize,
-    /// The links that could not follow.
+    /// The links that could not be updated.
     pub links_left: Vec<LinkLeft>,
 }
 
-/// Move files and folders, from path to path, and have all links follow.
+/// Moves files and folders, from path to path, and updates all links.
 pub fn move_with_links(vault: &Vault, renames: &[(String, String)]) -> Result<Moved> {
     plan(vault, renames)?.carry_out(vault)
 }
 
-/// What moving these files and folders, from path to path, will do. Changes nothing.
+/// Plans the move of files and folders, from path to path. Changes nothing.
 pub fn plan(vault: &Vault, renames: &[(String, String)]) -> Result<Plan> {
     let all_files = vault.files()?;
 
@@ -98,17 +98,17 @@ pub fn plan(vault: &Vault, renames: &[(String, String)]) -> Result<Plan> {
 }
 
 impl Plan {
-    /// The links that cannot follow.
+    /// The links that cannot be updated.
     pub fn links_left(&self) -> &[LinkLeft] {
         &self.links_left
     }
 
-    /// How many links will be rewritten.
+    /// The number of links to be rewritten.
     pub fn links_rewritten(&self) -> usize {
         self.links_rewritten
     }
 
-    /// Rename and rewrite.
+    /// Carries out the renames and writes.
     pub fn carry_out(self, vault: &Vault) -> Result<Moved> {
         for (from, to) in &self.renames {
             vault.rename(from, to)?;
@@ -134,9 +134,9 @@ impl Plan {
         let candidates = candidates(vault, &self.files)?;
         let mut steps = vault.steps(candidates.len());
         for path in candidates {
-            steps.done("notes looked through for links");
+            steps.done("notes searched for links");
             let blob = vault.read(&path)?;
-            // What is no UTF-8 is looked through as far as it can be read, and never written.
+            // A note that is not UTF-8 is searched lossily, and never written.
             let text = String::from_utf8_lossy(&blob.bytes);
             let moves = self.files.destination(&path).is_some();
             if !moves && !self.files.disturbed().may_be_linked_from(&text) {
@@ -148,7 +148,7 @@ impl Plan {
             let obstacle = if !is_text {
                 Some("the note is not UTF-8 text")
             } else if !moves && vault.access(&path) < Tier::Write {
-                Some("this caller may not write there")
+                Some("no write permission")
             } else {
                 None
             };
@@ -190,8 +190,7 @@ impl Plan {
     }
 }
 
-/// The notes that may hold a link which the moves disturb: those that move, and those with a link that has the name of
-/// what moves, before or after.
+/// The notes that may have links to update: notes that move, and notes with a link to an old or new name.
 fn candidates(vault: &Vault, moves: &Moves) -> Result<BTreeSet<String>> {
     let names: Vec<String> = moves
         .iter()
@@ -203,21 +202,21 @@ fn candidates(vault: &Vault, moves: &Moves) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// Texts of which one occurs in every note that links to one of these files; nothing where only looking at every note
-/// will do. For a host whose index is not there yet: the index knows links by name.
+/// Texts such that every note with a link to one of these files contains at least one; `None` if every note has to be
+/// read. For use while the index, which finds links by name, is not available.
 pub fn texts_in_links<'p>(files: impl Iterator<Item = &'p str>) -> Option<Vec<String>> {
     let mut texts = BTreeSet::new();
     for path in files {
         texts.extend(certain_parts(stem_of(path))?);
-        if texts.len() > MOST_NAMES {
+        if texts.len() > MAX_SEARCHED_NAMES {
             return None;
         }
     }
     Some(texts.into_iter().collect())
 }
 
-/// The part of a name that is written alike whether a link is escaped, percent-encoded or quoted: its longest run of
-/// ASCII letters and digits. In a name that hardly has one, the longest other run, in all its spellings.
+/// The part of a name that is the same in every encoding of a link (escaped, percent-encoded, quoted): its longest run of
+/// ASCII letters and digits. If that is too short, the longest other run, in all its encodings.
 fn certain_parts(name: &str) -> Option<Vec<String>> {
     let composed: String = name.nfc().collect();
     let longest = |belongs: fn(char) -> bool| {
@@ -240,7 +239,7 @@ fn certain_parts(name: &str) -> Option<Vec<String>> {
         percent_encoded(&decomposed),
         other.to_owned(),
         decomposed,
-        // As YAML may write it in a quoted string.
+        // The escapes of a double-quoted YAML string.
         r"\u".to_owned(),
         r"\x".to_owned(),
     ])
@@ -249,13 +248,13 @@ fn certain_parts(name: &str) -> Option<Vec<String>> {
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len() * 3);
     for byte in text.bytes() {
-        // Writing to a string cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = write!(encoded, "%{byte:02X}");
     }
     encoded
 }
 
-/// A destination with the folders that are there spelt as they are, because links will be written like it.
+/// A destination with the spelling of existing folders, because links will be written with it.
 fn spelt_destination(vault: &Vault, to: &str) -> String {
     let ends = to.match_indices('/').map(|(end, _)| end);
     let there = ends.filter_map(|end| Some((end, vault.stat(&to[..end]).ok()?.path)));
@@ -280,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn links_follow_a_note_in_every_form() {
+    fn every_form_of_link_is_updated() {
         let vault = Vault::in_memory()
             .with("Work/My plan.md", "# My plan\nback to [[Index]]\n")
             .with(
@@ -300,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn links_follow_a_folder_with_all_that_is_in_it() {
+    fn links_to_files_in_a_moved_folder_are_updated() {
         let vault = Vault::in_memory()
             .with(
                 "Work/Plan.md",
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_latin_letters_are_followed_in_every_encoding() {
+    fn links_to_non_latin_names_are_updated_in_every_encoding() {
         let vault = Vault::in_memory()
             .with("日記/計画.md", "")
             .with("A.md", "[[計画]]")
@@ -343,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_to_a_file_holds_one_of_its_texts() {
+    fn search_texts_occur_in_every_encoding_of_a_link() {
         let texts = |path: &str| texts_in_links([path].into_iter());
         assert_eq!(texts("Work/My plan 7.md"), Some(vec!["plan".to_owned()]));
         let other = texts("日記/計画.md").unwrap();
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_follow_is_known_before_and_told() {
+    fn links_that_cannot_be_updated_are_reported_by_the_plan() {
         let vault = Vault::in_memory()
             .with("Work/Plan.md", "")
             .with("Archive/Old.md", "first\n[[Work/Plan]]\n")
@@ -386,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_an_arrival_would_catch_is_pinned() {
+    fn links_that_would_resolve_to_the_moved_file_are_qualified() {
         let vault = Vault::in_memory()
             .with("Deep/Down/Plan.md", "deep")
             .with("Draft.md", "")
@@ -396,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn many_files_and_odd_names_are_found_as_well() {
+    fn many_files_and_unusual_names_are_updated() {
         let mut vault = Vault::in_memory()
             .with("Index.md", "[[Old/n7]] [[---]]")
             .with("Old/---.md", "");
@@ -410,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_spelt_like_the_folders_that_are_there() {
+    fn links_use_the_spelling_of_existing_folders() {
         let vault = Vault::in_memory()
             .with("Work/Sub/Other.md", "")
             .with("Plan.md", "")
@@ -420,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_that_is_refused_changes_nothing() {
+    fn a_failed_move_changes_nothing() {
         let vault = Vault::in_memory()
             .with("A.md", "")
             .with("B.md", "")

@@ -1,9 +1,9 @@
-//! Which line ending a note uses, and how inserted lines take it over.
+//! The line ending of a note, and its use for inserted lines.
 
 use super::splice::Splice;
 use std::borrow::Cow;
 
-/// A line ending. A lone carriage return is not one: it stays what it is, a character.
+/// A line ending. A lone carriage return does not count as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Newline {
     /// `\n`
@@ -13,7 +13,7 @@ pub enum Newline {
 }
 
 impl Newline {
-    /// The line ending that most lines of a text have; nothing where it has no line ending at all.
+    /// The most common line ending of a text; `None` if it has none.
     pub fn of(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let all = bytes.iter().filter(|byte| **byte == b'\n').count();
@@ -45,12 +45,12 @@ impl Newline {
     }
 }
 
-/// An addition as it reads in a note: with the note's line ending where it has one, else as given.
+/// An addition with the note's line ending, or unchanged if the note has none.
 pub(crate) fn in_style_of<'a>(note: &str, addition: &'a str) -> Cow<'a, str> {
     Newline::of(note).map_or(Cow::Borrowed(addition), |newline| newline.convert(addition))
 }
 
-/// The line ending for new lines of a note, with that of the addition for a note that has none.
+/// The line ending for new lines of a note: its own, else that of the addition.
 pub(crate) fn of_either(note: &str, addition: &str) -> &'static str {
     Newline::of(note)
         .or_else(|| Newline::of(addition))
@@ -65,10 +65,9 @@ pub(crate) fn without_final(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// Inserts whole lines at the byte `at`, which begins a line or ends the note.
+/// Inserts whole lines at the byte `at`, which must be the start of a line or the end of the note.
 ///
-/// Exactly these lines are added. A note whose last line has no line ending still has none afterwards; an
-/// empty note becomes the addition as it is.
+/// A note without a final line ending has none afterwards; an empty note becomes the addition, unchanged.
 pub(crate) fn insert_lines(note: &str, at: usize, addition: &str) -> Splice {
     if note.is_empty() || addition.is_empty() {
         return Splice::insert(at, addition);
@@ -76,7 +75,7 @@ pub(crate) fn insert_lines(note: &str, at: usize, addition: &str) -> Splice {
     let newline = of_either(note, addition);
     let converted = in_style_of(note, addition);
     let lines = without_final(&converted);
-    // A byte order mark alone is a note without lines, so nothing has to be ended before the addition.
+    // A note of only a byte order mark has no lines, so no line ending is needed before the addition.
     let unfinished_line = at == note.len() && !note.ends_with('\n') && note != "\u{feff}";
     if unfinished_line {
         Splice::insert(at, format!("{newline}{lines}"))
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_ending_of_most_lines_counts() {
+    fn the_most_common_line_ending_is_used() {
         assert_eq!(Newline::of("a\r\nb\r\nc\n"), Some(Newline::CrLf));
         assert_eq!(Newline::of("a\r\nb\n"), Some(Newline::Lf));
         assert_eq!(Newline::of("a\rb"), None);

@@ -1,7 +1,6 @@
-//! The headings of a note and the bytes that belong to each.
+//! The headings of a note and the bytes of their sections.
 //!
-//! Only headings of the document itself count: one inside a quote, a callout, a list item, code, HTML or a
-//! comment opens no section.
+//! Only top-level headings count: those inside a quote, callout, list item, code, HTML or comment do not start a section.
 
 use super::error::TextError;
 use super::skeleton::skeleton;
@@ -10,14 +9,14 @@ use comrak::nodes::{NodeHeading, NodeValue};
 use comrak::{Arena, parse_document};
 use std::ops::Range;
 
-/// Larger notes have no outline.
+/// The largest note that has an outline.
 pub const MAX_BYTES: usize = 8 * 1024 * 1024;
 
-/// Nor have notes with more than this in their skeleton: the parser's tree would not fit into a component's
-/// memory. That is several hundred thousand lines.
-const MAX_STRUCTURE_BYTES: usize = 1024 * 1024;
+/// The largest skeleton: the parser's tree of a larger one would exceed a component's memory. It corresponds to several
+/// hundred thousand lines.
+const MAX_SKELETON_BYTES: usize = 1024 * 1024;
 
-/// What the path of a heading is joined with: `Plan > Risks`.
+/// The separator in heading paths: `Plan > Risks`.
 pub const PATH_SEPARATOR: &str = " > ";
 
 /// A heading and its section.
@@ -27,30 +26,30 @@ pub struct Heading {
     pub level: u8,
     /// The text as Obsidian shows it, without markup.
     pub text: String,
-    /// The text as it is written, without the marks that make it a heading.
+    /// The text as written, without the heading markers.
     pub raw: String,
-    /// The line of the file where it stands.
+    /// Its line in the file.
     pub line: usize,
-    /// Written with a line of `===` or `---` beneath.
+    /// Whether it is underlined with `===` or `---`.
     pub setext: bool,
-    /// The heading whose section it lies in, as an index into [`Outline::headings`].
+    /// The heading of the enclosing section, as an index into [`Outline::headings`].
     pub parent: Option<usize>,
     /// The line or lines of the heading, with their line ending.
     pub range: Range<usize>,
-    /// What follows until the next heading of any level.
+    /// The text up to the next heading of any level.
     pub own: Range<usize>,
-    /// The heading and all that follows until the next heading of the same or a higher level.
+    /// The heading and the text up to the next heading of the same or a higher level.
     pub section: Range<usize>,
 }
 
 /// The structure of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outline {
-    /// The frontmatter with its delimiters, where there is one.
+    /// The frontmatter with its delimiters, if any.
     pub frontmatter: Option<Range<usize>>,
     /// Everything after the frontmatter and the byte order mark.
     pub body: Range<usize>,
-    /// The headings in the order of the note.
+    /// The headings, in document order.
     pub headings: Vec<Heading>,
 }
 
@@ -69,7 +68,7 @@ impl Outline {
 }
 
 impl Heading {
-    /// The text, or the marks alone for a heading without one.
+    /// The text, or only the markers for an empty heading.
     pub fn name(&self) -> String {
         if self.text.is_empty() {
             "#".repeat(self.level.into())
@@ -82,7 +81,7 @@ impl Heading {
 /// The structure of a note.
 ///
 /// # Errors
-/// [`TextError::TooLarge`] above [`MAX_BYTES`], and for a smaller note of extremely many short lines.
+/// [`TextError::TooLarge`] above [`MAX_BYTES`], and for a smaller note with too many short lines.
 pub fn outline(text: &str) -> Result<Outline, TextError> {
     within(text.len(), MAX_BYTES)?;
     let frontmatter = frontmatter::locate(text).map(|found| found.block);
@@ -101,8 +100,8 @@ pub fn outline(text: &str) -> Result<Outline, TextError> {
             .get(index + 1)
             .map_or(text.len(), |(start, _)| *start);
     }
-    // From the end, so that the section of the next heading is known: a section ends where the sections it
-    // holds have ended. This keeps a note of ten thousand headings linear.
+    // Backwards, so that the end of the next section is known. This keeps the computation linear in the number of
+    // headings.
     let mut ends = [text.len(); 7];
     for heading in headings.iter_mut().rev() {
         let level = usize::from(heading.level);
@@ -118,7 +117,7 @@ pub fn outline(text: &str) -> Result<Outline, TextError> {
 
 fn locate(text: &str, body: usize) -> Result<Vec<Heading>, TextError> {
     let structure = skeleton(&text[body..]);
-    within(structure.len(), MAX_STRUCTURE_BYTES)?;
+    within(structure.len(), MAX_SKELETON_BYTES)?;
     let arena = Arena::new();
     let root = parse_document(&arena, &structure, &dialect::options());
     let mut lines = Lines::new(text, body);
@@ -133,7 +132,7 @@ fn locate(text: &str, body: usize) -> Result<Vec<Heading>, TextError> {
         let line = lines.file_line;
         let underline = lines.start_of(position.end.line);
         let end = lines.start_of(position.end.line + 1);
-        // After the end of a comment the parser goes on in the same line; nobody means that as a heading.
+        // The parser continues on the line where a comment ends; that is not a heading.
         if !text[start..end]
             .bytes()
             .take(position.start.column - 1)
@@ -169,7 +168,7 @@ fn within(bytes: usize, limit: usize) -> Result<(), TextError> {
     }
 }
 
-/// The lines of an underlined heading as one.
+/// The lines of a setext heading joined to one.
 fn joined(lines: &str) -> String {
     lines
         .split(['\r', '\n'])
@@ -179,7 +178,7 @@ fn joined(lines: &str) -> String {
         .join(" ")
 }
 
-/// A heading without the `#` before and, where they are parted by a space, after it.
+/// A heading without the `#` before it and, if separated by a space, after it.
 fn without_marks(line: &str) -> &str {
     let marked = line.trim().trim_start_matches('#');
     let open = marked.trim_end_matches('#');
@@ -190,13 +189,13 @@ fn without_marks(line: &str) -> &str {
     }
 }
 
-/// The text of a heading without markup, comments and tags of HTML.
+/// The text of a heading without markup, comments and HTML tags.
 fn shown_text(raw: &str) -> String {
     if !raw.contains(['*', '_', '[', '<', '`', '$', '=', '~', '\\', '&', '%']) {
         return raw.to_owned();
     }
     let arena = Arena::new();
-    // The mark at the end is taken off again; without it, one that belongs to the text would be.
+    // The parser removes the trailing `#`; without it, a `#` of the text would be removed.
     let heading = parse_document(&arena, &format!("# {raw} #"), &dialect::options());
     let mut shown = String::new();
     for node in heading.descendants() {
@@ -210,9 +209,9 @@ fn shown_text(raw: &str) -> String {
     shown.trim().to_owned()
 }
 
-/// Turns the parser's line numbers, asked for in rising order, into offsets of the note.
+/// Converts the parser's line numbers, requested in ascending order, to byte offsets.
 ///
-/// The parser ends a line at a lone carriage return as well; the lines of the file do not.
+/// For the parser a lone carriage return ends a line; for the file's line numbers it does not.
 struct Lines<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -272,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_have_their_lines_and_bytes() {
+    fn headings_have_line_numbers_and_byte_ranges() {
         let text = "\u{feff}---\r\na: 1\r\n---\r\n# 日本 ##\r\ntext\r\n\r\nSet\r\next\r\n===\r\n  ### Deep";
         assert_eq!(
             shown(text),
@@ -285,13 +284,13 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_heading_is_none() {
+    fn text_that_only_resembles_headings_is_ignored() {
         let text = "```\n# code\n```\n<div>\n# html\n</div>\n\n> # quote\n\n- # item\n\n> [!note] x\n> # callout\n\n%%\n# comment\n%%\n\n    # indented\n\n#tag\n\\# escaped\n";
         assert_eq!(shown(text), []);
     }
 
     #[test]
-    fn markup_is_stripped_from_the_text_and_kept_in_the_raw_one() {
+    fn markup_is_stripped_from_the_text_but_kept_in_raw() {
         let text = "## **b** [[x|y]] `c` ==h== #tag $m$ [t](u) %%hid%%a\\*b\n";
         let heading = &outline(text).unwrap().headings[0];
         assert_eq!(heading.text, "b y c h #tag m t a*b");
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn lone_returns_end_no_line_of_the_file() {
+    fn lone_carriage_returns_do_not_end_lines() {
         assert_eq!(
             shown("a\rb\n# c\rd\n# e"),
             [(1, "c".into(), 2, "# c\r"), (1, "e".into(), 3, "# e")]
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_is_too_large_says_so() {
+    fn a_too_large_note_is_an_error() {
         let text = "x".repeat(MAX_BYTES + 1);
         assert_eq!(
             outline(&text).unwrap_err(),

@@ -1,7 +1,7 @@
-//! Changing properties: the lines of a key that changes are spliced, all others keep every byte.
+//! Edits properties: splices only the lines of changed keys.
 //!
-//! yaml-edit's tree tells where values stand. After each change the result is read again and compared with
-//! what was meant; a note is never returned whose properties say anything else.
+//! yaml-edit's tree provides the positions of values. After each change the result is parsed again and compared with the
+//! intended properties; a result that differs is never returned.
 
 use super::error::TextError;
 use super::newline::Newline;
@@ -13,14 +13,13 @@ mod layout;
 
 /// Sets and removes properties of a note.
 ///
-/// A key may be dotted to reach a nested one (`author.name`), unless a property of just that name exists. A
-/// value is set as a whole, and what is equal already changes no byte. Lists stay in the style they have,
-/// strings in their quotes; comments stay. A note without frontmatter gets one. Keys in `remove` that do not
-/// exist are ignored; a nested mapping that loses its last key goes too, and so does the whole frontmatter,
-/// unless it still holds a comment.
+/// A dotted key refers to a nested one (`author.name`), unless a property with that literal name exists. A value is set as a
+/// whole; an equal value changes no byte. The style of lists, the quotes of strings and comments are kept. A note without
+/// frontmatter gets one. Keys in `remove` that do not exist are ignored. A nested mapping that becomes empty is removed, and
+/// so is the whole frontmatter, unless it contains a comment.
 ///
 /// # Errors
-/// Where the frontmatter is broken, or a property cannot be changed without touching others.
+/// If the frontmatter is invalid, or a property cannot be changed without touching others.
 pub fn set_properties(
     text: &str,
     set: &Map<String, Value>,
@@ -64,7 +63,7 @@ pub fn set_properties(
         Splice::replace(found.yaml.clone(), yaml)
     };
     let edited = splice::apply(text, vec![splice])?;
-    // A value must not be able to end the frontmatter early.
+    // A value must not end the frontmatter early.
     let unharmed = goes || frontmatter::properties(&edited).ok().as_ref() == Some(&current);
     if unharmed {
         Ok(edited)
@@ -107,14 +106,14 @@ fn create(text: &str, set: &Map<String, Value>, newline: &str) -> Result<String,
     }
 }
 
-/// One value that is to be set at a path of keys, or removed.
+/// A value to set at a path of keys, or a path to remove.
 struct Change {
     path: Vec<String>,
     value: Option<Value>,
 }
 
 impl Change {
-    /// The properties as they are meant to be afterwards.
+    /// The intended properties afterwards.
     fn applied_to(&self, properties: &Map<String, Value>) -> Map<String, Value> {
         let mut properties = properties.clone();
         apply(&mut properties, &self.path, self.value.as_ref());
@@ -139,7 +138,7 @@ fn apply(map: &mut Map<String, Value>, path: &[String], value: Option<&Value>) {
     }
 }
 
-/// The path of keys that a dotted key means. Nothing where it is to be removed and does not exist.
+/// The path of keys that a dotted key refers to. `None` if it is to be removed and does not exist.
 fn resolve(
     map: &Map<String, Value>,
     key: &str,
@@ -152,7 +151,7 @@ fn resolve(
             path.push(rest.to_owned());
             return Ok(Some(path));
         }
-        // The longest name that exists wins, so that names with dots stay reachable.
+        // The longest existing name wins, so that names with dots are reachable.
         let mut splits = rest
             .rmatch_indices('.')
             .map(|(dot, _)| (&rest[..dot], &rest[dot + 1..]));
@@ -192,7 +191,7 @@ fn lookup<'a>(map: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value>
         .try_fold(map.get(first)?, |value, key| value.get(key))
 }
 
-/// Makes the path of a key that goes that of the outermost mapping which would be empty without it.
+/// Shortens the path of a removed key to the outermost mapping that would become empty.
 fn widen(properties: &Map<String, Value>, path: &mut Vec<String>) {
     while path.len() > 1
         && let Some(Value::Object(parent)) = lookup(properties, &path[..path.len() - 1])
@@ -202,7 +201,7 @@ fn widen(properties: &Map<String, Value>, path: &mut Vec<String>) {
     }
 }
 
-/// Breaks a change up into the smallest ones, so that nested keys that stay keep their lines.
+/// Splits a change into minimal ones, so that unchanged nested keys keep their lines.
 fn plan(
     current: Option<&Value>,
     path: Vec<String>,

@@ -6,32 +6,32 @@ use super::outline::{Heading, Outline, PATH_SEPARATOR, outline};
 use super::splice::{self, Splice};
 use std::ops::Range;
 
-/// How much of a section is meant.
+/// The extent of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// What stands under the heading itself, up to the next heading of any level.
+    /// The text under the heading itself, up to the next heading of any level.
     Own,
-    /// That and every section below it.
+    /// That and all nested sections.
     Whole,
 }
 
-/// A section that was read.
+/// The text of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section<'a> {
     /// The heading.
     pub heading: Heading,
     /// The path of the heading from the top of the note.
     pub path: String,
-    /// The heading and what belongs to it.
+    /// The heading and its text.
     pub text: &'a str,
-    /// The bytes of the note that this is.
+    /// Its byte range in the note.
     pub range: Range<usize>,
 }
 
 /// Reads a section with its heading.
 ///
 /// # Errors
-/// Where no heading, or more than one, fits `wanted`.
+/// If no heading, or more than one, matches `wanted`.
 pub fn read<'a>(text: &'a str, wanted: &str, extent: Extent) -> Result<Section<'a>, TextError> {
     let outline = outline(text)?;
     let index = find(&outline, wanted)?;
@@ -45,11 +45,11 @@ pub fn read<'a>(text: &'a str, wanted: &str, extent: Extent) -> Result<Section<'
     })
 }
 
-/// Adds lines at the end of what stands under the heading itself, before any heading that follows. Blank
-/// lines that part the section from the next heading stay where they are.
+/// Adds lines at the end of the text under the heading itself, before the next heading. Blank lines before that heading
+/// stay.
 ///
 /// # Errors
-/// Where no heading, or more than one, fits `wanted`.
+/// If no heading, or more than one, matches `wanted`.
 pub fn append(text: &str, wanted: &str, addition: &str) -> Result<String, TextError> {
     let outline = outline(text)?;
     let heading = &outline.headings[find(&outline, wanted)?];
@@ -60,18 +60,17 @@ pub fn append(text: &str, wanted: &str, addition: &str) -> Result<String, TextEr
 /// Adds lines right below the heading.
 ///
 /// # Errors
-/// Where no heading, or more than one, fits `wanted`.
+/// If no heading, or more than one, matches `wanted`.
 pub fn prepend(text: &str, wanted: &str, addition: &str) -> Result<String, TextError> {
     let outline = outline(text)?;
     let at = outline.headings[find(&outline, wanted)?].range.end;
     insert_at(text, &outline, at, addition)
 }
 
-/// Replaces what stands under the heading. The heading stays, and so do the blank lines after it and those
-/// before the next heading.
+/// Replaces the text under the heading. Keeps the heading, and the blank lines after it and before the next heading.
 ///
 /// # Errors
-/// Where no heading, or more than one, fits `wanted`.
+/// If no heading, or more than one, matches `wanted`.
 pub fn replace(
     text: &str,
     wanted: &str,
@@ -94,21 +93,21 @@ pub fn replace(
         }
         Splice::replace(filled, with)
     };
-    part_from_setext(text, &outline, &mut splice);
+    separate_from_setext(text, &outline, &mut splice);
     splice::apply(text, vec![splice])
 }
 
-/// Takes the heading and its whole section out.
+/// Deletes the heading and its whole section.
 ///
 /// # Errors
-/// Where no heading, or more than one, fits `wanted`.
+/// If no heading, or more than one, matches `wanted`.
 pub fn delete(text: &str, wanted: &str) -> Result<String, TextError> {
     let outline = outline(text)?;
     let heading = &outline.headings[find(&outline, wanted)?];
     let mut splice = Splice::delete(heading.section.clone());
     let line_above = newline::without_final(&text[..heading.section.start]);
     if !line_above.is_empty() && !line_above.ends_with('\n') {
-        part_from_setext_below(text, &outline, &mut splice);
+        separate_from_setext_below(text, &outline, &mut splice);
     }
     splice::apply(text, vec![splice])
 }
@@ -120,7 +119,7 @@ fn content(heading: &Heading, extent: Extent) -> Range<usize> {
     }
 }
 
-/// The lines of a range from the first to the last that is not blank; at its start where all are.
+/// The lines of a range from the first to the last non-blank one; empty at its start if all are blank.
 fn filled_lines(text: &str, range: &Range<usize>) -> Range<usize> {
     let (mut at, mut filled) = (range.start, range.start..range.start);
     for line in text[range.clone()].split_inclusive('\n') {
@@ -144,22 +143,22 @@ fn insert_at(
     addition: &str,
 ) -> Result<String, TextError> {
     let mut splice = insert_lines(text, at, addition);
-    part_from_setext(text, outline, &mut splice);
+    separate_from_setext(text, outline, &mut splice);
     splice::apply(text, vec![splice])
 }
 
-/// A line right above an underlined heading would become part of it, so a blank line is put between.
-pub(crate) fn part_from_setext(text: &str, outline: &Outline, splice: &mut Splice) {
+/// Adds a blank line after an insertion right above a setext heading, which would otherwise absorb it.
+pub(crate) fn separate_from_setext(text: &str, outline: &Outline, splice: &mut Splice) {
     let last_line = newline::without_final(&splice.with)
         .rsplit('\n')
         .next()
         .unwrap_or_default();
     if !last_line.trim().is_empty() {
-        part_from_setext_below(text, outline, splice);
+        separate_from_setext_below(text, outline, splice);
     }
 }
 
-fn part_from_setext_below(text: &str, outline: &Outline, splice: &mut Splice) {
+fn separate_from_setext_below(text: &str, outline: &Outline, splice: &mut Splice) {
     let end = splice.range.end;
     if outline
         .headings
@@ -170,27 +169,27 @@ fn part_from_setext_below(text: &str, outline: &Outline, splice: &mut Splice) {
     }
 }
 
-/// Finds the heading that a path names, as an index into [`Outline::headings`].
+/// Finds the heading for a heading path, as an index into [`Outline::headings`].
 ///
-/// `B` is a heading anywhere, `A > B` one somewhere below `A`, `## B` one of the second level if there is such
-/// a one, `B [2]` the second that `B` alone would fit. Upper and lower case count only where they decide.
+/// `B` matches a heading anywhere, `A > B` one below `A` at any depth, `## B` one of the second level if there is one,
+/// `B [2]` the second match of `B`. Case is relevant only to resolve ambiguity.
 ///
 /// # Errors
-/// [`TextError::NoSection`] with similar names, or [`TextError::AmbiguousSection`] with spellings that each fit
-/// one heading only. There is never a silent first match.
+/// [`TextError::NoSection`] with similar names, or [`TextError::AmbiguousSection`] with paths that each match only one
+/// heading. It never silently picks the first match.
 pub fn find(outline: &Outline, wanted: &str) -> Result<usize, TextError> {
     let trimmed = wanted.trim();
-    let mut fitting = fitting(outline, trimmed);
-    if fitting.is_empty()
+    let mut matches = matching(outline, trimmed);
+    if matches.is_empty()
         && let Some((name, number)) = split_number(trimmed)
     {
-        fitting = self::fitting(outline, name)
+        matches = self::matching(outline, name)
             .into_iter()
             .skip(number - 1)
             .take(1)
             .collect();
     }
-    match fitting.as_slice() {
+    match matches.as_slice() {
         [only] => Ok(*only),
         [] => Err(TextError::NoSection {
             wanted: trimmed.to_owned(),
@@ -200,17 +199,17 @@ pub fn find(outline: &Outline, wanted: &str) -> Result<usize, TextError> {
             wanted: trimmed.to_owned(),
             choices: several
                 .iter()
-                .take(LISTED_CHOICES)
+                .take(MAX_LISTED_CHOICES)
                 .map(|index| choice(outline, *index))
                 .collect(),
         }),
     }
 }
 
-/// How many choices an error lists.
-const LISTED_CHOICES: usize = 20;
-/// How many similar names an error lists.
-const LISTED_SIMILAR: usize = 3;
+/// The maximum number of choices in an error.
+const MAX_LISTED_CHOICES: usize = 20;
+/// The maximum number of similar names in an error.
+const MAX_LISTED_SIMILAR: usize = 3;
 
 /// `B [2]` as (`B`, 2).
 fn split_number(wanted: &str) -> Option<(&str, usize)> {
@@ -219,26 +218,27 @@ fn split_number(wanted: &str) -> Option<(&str, usize)> {
     Some((name.trim_end(), number))
 }
 
-/// Every heading that a path without a number fits.
-fn fitting(outline: &Outline, wanted: &str) -> Vec<usize> {
-    let exact = fitting_by(outline, wanted, |heading| {
+/// The headings that match a path without a number.
+fn matching(outline: &Outline, wanted: &str) -> Vec<usize> {
+    let exact = matching_by(outline, wanted, |heading| {
         vec![heading.text.clone(), heading.raw.clone()]
     });
     if !exact.is_empty() {
         return exact;
     }
-    fitting_by(outline, &wanted.to_lowercase(), |heading| {
+    matching_by(outline, &wanted.to_lowercase(), |heading| {
         vec![heading.text.to_lowercase(), heading.raw.to_lowercase()]
     })
 }
 
-fn fitting_by(
+fn matching_by(
     outline: &Outline,
     wanted: &str,
     spellings: impl Fn(&Heading) -> Vec<String>,
 ) -> Vec<usize> {
     let spellings: Vec<Vec<String>> = outline.headings.iter().map(spellings).collect();
-    let all = (0..outline.headings.len()).filter(|index| fits(outline, &spellings, *index, wanted));
+    let all = (0..outline.headings.len())
+        .filter(|index| matches_path(outline, &spellings, *index, wanted));
     let level = wanted.bytes().take_while(|byte| *byte == b'#').count();
     let (of_level, others): (Vec<usize>, Vec<usize>) =
         all.partition(|index| usize::from(outline.headings[*index].level) == level);
@@ -249,9 +249,9 @@ fn fitting_by(
     }
 }
 
-/// Whether a path ends with this heading and what comes before it fits a heading above. Taken from the end,
-/// names that hold the separator themselves need no escape.
-fn fits(outline: &Outline, spellings: &[Vec<String>], index: usize, wanted: &str) -> bool {
+/// Whether a path ends with this heading and the rest matches headings above. Matching from the end, names that contain
+/// the separator need no escape.
+fn matches_path(outline: &Outline, spellings: &[Vec<String>], index: usize, wanted: &str) -> bool {
     spellings[index].iter().any(|name| {
         let before = if name.is_empty() {
             wanted
@@ -274,7 +274,7 @@ fn fits(outline: &Outline, spellings: &[Vec<String>], index: usize, wanted: &str
         };
         let mut above = outline.headings[index].parent;
         while let Some(parent) = above {
-            if fits(outline, spellings, parent, path) {
+            if matches_path(outline, spellings, parent, path) {
                 return true;
             }
             above = outline.headings[parent].parent;
@@ -283,17 +283,17 @@ fn fits(outline: &Outline, spellings: &[Vec<String>], index: usize, wanted: &str
     })
 }
 
-/// What stands before a name, without the `## ` that may introduce it.
+/// The text before a name, without an optional `## `.
 fn without_marks(before: &str) -> &str {
     before.trim_end().trim_end_matches('#')
 }
 
-/// The heading spelt so that only it fits.
+/// A heading path that only this heading matches.
 fn choice(outline: &Outline, index: usize) -> SectionChoice {
     let path = outline.path(index);
-    let fitting = fitting(outline, &path);
-    let section = match fitting.iter().position(|other| *other == index) {
-        Some(place) if fitting.len() > 1 => format!("{path} [{}]", place + 1),
+    let matches = matching(outline, &path);
+    let section = match matches.iter().position(|other| *other == index) {
+        Some(place) if matches.len() > 1 => format!("{path} [{}]", place + 1),
         _ => path,
     };
     SectionChoice {
@@ -326,7 +326,7 @@ fn similar(outline: &Outline, wanted: &str) -> Vec<SectionChoice> {
     scored.sort_by(|one, other| other.0.total_cmp(&one.0));
     scored
         .into_iter()
-        .take(LISTED_SIMILAR)
+        .take(MAX_LISTED_SIMILAR)
         .map(|(_, index)| choice(outline, index))
         .collect()
 }

@@ -1,10 +1,10 @@
-//! A note reduced to what decides its block structure.
+//! Reduces a note to the text that determines its block structure.
 //!
-//! The parser's tree takes about a hundred times the bytes of a dense line, nearly all of it for what stands
-//! inside paragraphs. To find blocks only the beginnings of lines matter, so the parser is given those. The
-//! lines, and the columns where blocks begin, stay the same.
+//! The parser's tree takes about a hundred times the bytes of a dense line, nearly all of it for inline content. Only the
+//! beginnings of lines matter for blocks, so the parser gets only those. Line numbers, and the columns where blocks start,
+//! are unchanged.
 
-/// The note with the insides of its lines left out.
+/// The note without inline content.
 pub(super) fn skeleton(body: &str) -> String {
     let mut kept = String::with_capacity(body.len() / 8);
     for line in body.split_inclusive('\n') {
@@ -12,7 +12,7 @@ pub(super) fn skeleton(body: &str) -> String {
         match inside(content) {
             Some(cut) => {
                 kept.push_str(&content[..cut]);
-                // Some letter has to follow, or a paragraph would become a blank line or an empty item.
+                // Keep one letter, or a paragraph would become a blank line or an empty item.
                 kept.push('x');
                 kept.push_str(&line[content.len()..]);
             }
@@ -22,9 +22,9 @@ pub(super) fn skeleton(body: &str) -> String {
     kept
 }
 
-/// Where the inside of a line begins that cannot matter to block structure.
+/// The start of the part of a line that is irrelevant for block structure.
 fn inside(line: &str) -> Option<usize> {
-    // Fences, comments, tables, HTML and line ends of old: such lines are kept whole.
+    // Keep lines with fences, comments, tables, HTML or lone carriage returns whole.
     if line.contains(['|', '<', '\r'])
         || ["```", "~~~", "%%"].iter().any(|mark| line.contains(mark))
     {
@@ -33,8 +33,8 @@ fn inside(line: &str) -> Option<usize> {
     let letter = line.find(char::is_alphabetic)?;
     let cut = match line[..letter].find('[') {
         None => letter,
-        // A wikilink or a task cannot define anything; other brackets may be a definition or a callout. A task
-        // without text is an item without a paragraph.
+        // Other brackets than those of wikilinks and tasks may be a definition or a callout. A task without text is an
+        // item without a paragraph.
         Some(bracket) => {
             let rest = &line[bracket..];
             let is_task = rest.char_indices().nth(2).is_some_and(|(at, _)| {
@@ -45,7 +45,7 @@ fn inside(line: &str) -> Option<usize> {
             (rest.starts_with("[[") || is_task).then_some(bracket)?
         }
     };
-    // It may end a comment or a tag that an earlier line began.
+    // The line may end a comment or tag that started on an earlier line.
     (!line[cut..].contains('>')).then_some(cut)
 }
 
@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn only_the_inside_of_lines_goes() {
+    fn only_inline_content_is_removed() {
         assert_eq!(
             skeleton(
                 "# Title here\r\n- [ ] task *x*\n> quoted text\n1. one\n\n[ref]: /url\n- [[link]] x\n**bold**"
@@ -67,9 +67,9 @@ mod tests {
         );
     }
 
-    /// Both were found by the property below.
+    /// Both cases were found by the property test below.
     #[test]
-    fn what_ends_a_comment_and_a_task_without_text_stay() {
+    fn comment_ends_and_empty_tasks_are_kept() {
         for text in ["<!-- \n[ ]  -->[x]\n# ", "- [x]  "] {
             assert_eq!(skeleton(text), text);
         }

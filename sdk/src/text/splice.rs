@@ -1,14 +1,14 @@
-//! The only place where bytes of a note change.
+//! Replacement of byte ranges; all edits go through it.
 
 use super::error::TextError;
 use std::ops::Range;
 
-/// Bytes of a text that are to be replaced.
+/// The replacement of a byte range of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Splice {
-    /// The bytes that go. Empty: something is inserted there.
+    /// The bytes to replace; empty for an insertion.
     pub range: Range<usize>,
-    /// What comes in their place.
+    /// The replacement.
     pub with: String,
 }
 
@@ -26,16 +26,16 @@ impl Splice {
         Self::replace(at..at, with)
     }
 
-    /// Takes `range` out.
+    /// Deletes `range`.
     pub fn delete(range: Range<usize>) -> Self {
         Self::replace(range, String::new())
     }
 }
 
-/// Applies splices, given in any order, to a text. Those at the same place keep the order they were given in.
+/// Applies splices, in any order, to a text. Insertions at the same place keep their order.
 ///
 /// # Errors
-/// [`TextError::BadSplice`] where one lies outside the text, cuts a character in two or overlaps another.
+/// [`TextError::BadSplice`] if one is out of bounds, splits a character or overlaps another.
 pub fn apply(text: &str, mut splices: Vec<Splice>) -> Result<String, TextError> {
     splices.sort_by_key(|splice| (splice.range.start, splice.range.end));
     let mut result = String::with_capacity(
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splices_land_where_they_say() {
+    fn splices_apply_at_their_ranges() {
         let splices = vec![
             Splice::delete(4..5),
             Splice::insert(0, "«"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_splice_that_cuts_a_character_or_another_splice_is_refused() {
+    fn out_of_bounds_and_overlapping_splices_are_rejected() {
         assert!(apply("語", vec![Splice::insert(1, "x")]).is_err());
         assert!(apply("abc", vec![Splice::delete(0..2), Splice::delete(1..3)]).is_err());
         assert!(apply("abc", vec![Splice::insert(4, "x")]).is_err());

@@ -11,20 +11,19 @@ use super::{frontmatter, lines, links};
 pub struct Tag {
     /// Its name, without `#`: `project/alpha`.
     pub name: String,
-    /// The line of the file, from 1; for a property the line on which the frontmatter begins.
+    /// The line of the file, from 1; for a property the first line of the frontmatter.
     pub line: usize,
-    /// Where it is written, with its `#`; nothing for a property.
+    /// Its bytes, with `#`; `None` for a property.
     pub range: Option<Range<usize>>,
 }
 
-/// The tags of a note: those of its properties, then those of its prose in their order. One that stands several times is
-/// told each time.
+/// The tags of a note: those of its properties, then those of its prose in order, one entry per occurrence.
 pub fn tags(note: &str) -> Vec<Tag> {
     let properties = frontmatter::properties(note).unwrap_or_default();
     among(note, &links::hashes(note), &properties)
 }
 
-/// The same where the hashes and the properties are known.
+/// Like [`tags`], if the hashes and the properties are already known.
 pub(super) fn among(note: &str, hashes: &[usize], properties: &Map<String, Value>) -> Vec<Tag> {
     let mut tags = of_properties(note, properties);
     let mut counted = 0;
@@ -44,7 +43,7 @@ pub(super) fn among(note: &str, hashes: &[usize], properties: &Map<String, Value
     tags
 }
 
-/// Whether a text can be a tag's name: letters, digits, `_`, `-`, and `/` between its parts; not only digits.
+/// Whether a text is a valid tag name: letters, digits, `_`, `-`, and `/` between its parts; not only digits.
 pub fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(belongs)
@@ -54,7 +53,7 @@ pub fn is_name(name: &str) -> bool {
         && name.split('/').all(|part| !part.is_empty())
 }
 
-/// How long the tag is that begins with the `#` at a place, if one does.
+/// The length of the tag that starts with the `#` at `at`, if there is one.
 fn length_at(note: &str, at: usize) -> Option<usize> {
     let is_apart = note[..at]
         .chars()
@@ -70,7 +69,7 @@ fn belongs(letter: char) -> bool {
     match letter {
         '_' | '-' | '/' => true,
         letter if letter.is_ascii() => letter.is_ascii_alphanumeric(),
-        // Obsidian takes everything else that is no space and no punctuation, also emoji and what joins them.
+        // Obsidian accepts everything else except white space and punctuation, including emoji and joiners.
         letter => {
             !letter.is_whitespace()
                 && !letter.is_control()
@@ -79,7 +78,7 @@ fn belongs(letter: char) -> bool {
     }
 }
 
-/// What the properties say. A frontmatter that cannot be read has no tags.
+/// The tags in the properties. Invalid frontmatter has none.
 fn of_properties(note: &str, properties: &Map<String, Value>) -> Vec<Tag> {
     let Some(found) = frontmatter::locate(note) else {
         return Vec::new();
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn prose_has_tags_and_code_links_and_headings_have_none() {
+    fn tags_are_found_in_prose_only() {
         let note = "# Heading\n\n#one and #two/three, `#code` [[#Heading]] [x](a#b) http://a/#c a#d (#e)\n\n\
             ```\n#fence\n```\n\n%% #comment %%\n- #列表/项 #12 #1a #x/ ##y\n> #quoted\n\n| #cell | b |\n|---|---|\n| #in | c |\n";
         assert_eq!(
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_knows_its_line_and_its_bytes() {
+    fn tags_have_line_and_byte_range() {
         let note = "---\na: 1\n---\nx\n  #Ärger! #🎉\n";
         for tag in tags(note) {
             let range = tag.range.expect("it is in the text");
@@ -152,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_have_tags_in_every_form() {
+    fn every_form_of_tags_in_properties_is_read() {
         assert_eq!(
             names("---\ntags: [a, \"#b/c\", 2024]\n---\n"),
             ["a", "b/c", "2024"]

@@ -1,30 +1,30 @@
-//! The variables of Obsidian's core templates: `{{title}}`, `{{date}}`, `{{time}}`, with formats (`{{date:YYYY}}`), and
-//! those that a caller gives. Anything else in braces is left alone, and told.
+//! Renders templates with the variables of Obsidian's core templates, `{{title}}`, `{{date}}`, `{{time}}`, with formats
+//! (`{{date:YYYY}}`), and variables of the caller. Unknown variables are left unchanged and reported.
 
 use std::collections::BTreeMap;
 
 use crate::dates::{self, Moment};
 use crate::{Kind, Result, Vault};
 
-/// How `{{date}}` is written unless the owner or the template says.
-const DATE: &str = "YYYY-MM-DD";
-/// How `{{time}}` is written unless the owner or the template says.
-const TIME: &str = "HH:mm";
-/// What the folder of templates is called where the owner's editor does not say.
-const USUAL_FOLDERS: [&str; 2] = ["Templates", "templates"];
+/// The default format of `{{date}}`.
+const DEFAULT_DATE_FORMAT: &str = "YYYY-MM-DD";
+/// The default format of `{{time}}`.
+const DEFAULT_TIME_FORMAT: &str = "HH:mm";
+/// The names of the template folder if the owner's editor has no setting.
+const DEFAULT_FOLDERS: [&str; 2] = ["Templates", "templates"];
 
-/// What variables stand for.
+/// The values of variables.
 #[derive(Debug, Clone)]
 pub struct Variables {
     now: Moment,
     date_format: String,
     time_format: String,
-    /// By their names in lower case.
+    /// By lowercase name.
     values: BTreeMap<String, String>,
 }
 
 impl Variables {
-    /// The moment on the owner's clock, in the owner's formats.
+    /// The current local time, with the owner's formats.
     pub fn new(vault: &Vault) -> Result<Variables> {
         let conventions = vault.conventions()?;
         let chosen = |format: Option<String>, usual: &str| {
@@ -34,31 +34,31 @@ impl Variables {
         };
         Ok(Variables {
             now: Moment::now(vault),
-            date_format: chosen(conventions.template_date, DATE),
-            time_format: chosen(conventions.template_time, TIME),
+            date_format: chosen(conventions.template_date, DEFAULT_DATE_FORMAT),
+            time_format: chosen(conventions.template_time, DEFAULT_TIME_FORMAT),
             values: BTreeMap::new(),
         })
     }
 
-    /// These at another moment.
+    /// Sets the time.
     pub fn at(mut self, moment: Moment) -> Variables {
         self.now = moment;
         self
     }
 
-    /// These for a note of this name.
+    /// Sets the title.
     pub fn titled(self, title: &str) -> Variables {
         self.with("title", title)
     }
 
-    /// These and one more, whatever the case of its name. A `date` that is a day (`2026-01-31`) is also the day that
-    /// `{{date:…}}` formats.
+    /// Adds a variable (the name is case-insensitive). A `date` in ISO form (`2026-01-31`) is also the day that `{{date:…}}`
+    /// formats.
     pub fn with(mut self, name: &str, value: &str) -> Variables {
         self.values.insert(folded(name), value.to_owned());
         self
     }
 
-    /// What stands for a variable as it is written between its braces.
+    /// The value of a variable, as written between its braces.
     fn value(&self, written: &str) -> Option<String> {
         if let Some(value) = self.values.get(&folded(written)) {
             return Some(value.clone());
@@ -84,17 +84,16 @@ impl Variables {
     }
 }
 
-/// A template with its variables filled in.
+/// A rendered template.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filled {
     /// The text.
     pub text: String,
-    /// The variables that nothing is known of, as they are written between their braces: they stand in the text as they
-    /// stood in the template. Each once, in order.
+    /// The unknown variables as written between their braces, each once, in order. The text contains them unchanged.
     pub unknown: Vec<String>,
 }
 
-/// Fill in a template.
+/// Renders a template.
 pub fn fill(template: &str, variables: &Variables) -> Filled {
     let mut filled = Filled::default();
     filled.text.reserve(template.len());
@@ -114,7 +113,7 @@ pub fn fill(template: &str, variables: &Variables) -> Filled {
     filled
 }
 
-/// The variables of a template as they are written between their braces, each once, in order.
+/// The variables of a template as written between their braces, each once, in order.
 pub fn names(template: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     each_variable(template, |piece| {
@@ -127,12 +126,12 @@ pub fn names(template: &str) -> Vec<String> {
     names
 }
 
-/// The folder of templates: the one that the owner's editor knows, or else one that is called so.
+/// The template folder: from the settings of the owner's editor, or a folder with a default name.
 pub fn folder(vault: &Vault) -> Result<Option<String>> {
     let known = vault.conventions()?.templates;
     let known = known.as_deref().map(|folder| folder.trim_matches('/'));
     let candidates = known.into_iter().filter(|folder| !folder.is_empty());
-    for folder in candidates.chain(USUAL_FOLDERS) {
+    for folder in candidates.chain(DEFAULT_FOLDERS) {
         if let Ok(entry) = vault.stat(folder)
             && entry.kind == Kind::Folder
         {
@@ -147,24 +146,24 @@ enum Piece<'t> {
     Variable(&'t str),
 }
 
-/// A variable is what stands between two pairs of braces on one line and holds no brace itself.
-fn each_variable<'t>(template: &'t str, mut tell: impl FnMut(Piece<'t>)) {
+/// Splits a template. A variable is text between double braces, on one line and without braces.
+fn each_variable<'t>(template: &'t str, mut handle: impl FnMut(Piece<'t>)) {
     let mut rest = template;
     while let Some(open) = rest.find("{{") {
         let inner = &rest[open + 2..];
         let end = inner.find(['{', '}', '\n', '\r']).unwrap_or(inner.len());
         let written = &inner[..end];
         if inner[end..].starts_with("}}") && !written.trim().is_empty() {
-            tell(Piece::Text(&rest[..open]));
-            tell(Piece::Variable(written));
+            handle(Piece::Text(&rest[..open]));
+            handle(Piece::Variable(written));
             rest = &inner[end + 2..];
         } else {
-            // One brace further, so that `{{{title}}` is a brace and a variable.
-            tell(Piece::Text(&rest[..=open]));
+            // Advance by one brace, so that `{{{title}}` is a brace and a variable.
+            handle(Piece::Text(&rest[..=open]));
             rest = &rest[open + 1..];
         }
     }
-    tell(Piece::Text(rest));
+    handle(Piece::Text(rest));
 }
 
 fn folded(name: &str) -> String {
@@ -180,7 +179,7 @@ mod tests {
     const TEN: u64 = 1_767_261_845_000;
 
     #[test]
-    fn only_known_variables_are_filled_in() {
+    fn only_known_variables_are_replaced() {
         let vault = Vault::in_memory().at(TEN);
         let variables = Variables::new(&vault).unwrap().titled("Plan");
         let filled = fill(
@@ -195,11 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn the_owner_decides_on_formats_and_clock() {
+    fn formats_and_offset_come_from_the_conventions() {
         let vault = Vault::in_memory()
             .at(TEN)
             .in_zone(15 * 60)
-            .kept_as(Conventions {
+            .with_conventions(Conventions {
                 template_date: Some("D/M/YY".to_owned()),
                 template_time: Some("h a".to_owned()),
                 ..Conventions::default()
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn given_values_win() {
+    fn values_of_the_caller_take_precedence() {
         let vault = Vault::in_memory().at(TEN);
         let variables = Variables::new(&vault)
             .unwrap()
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_is_the_owners_or_the_usual_one() {
+    fn the_template_folder_is_configured_or_default() {
         let named = |folder: &str| Conventions {
             templates: Some(folder.to_owned()),
             ..Conventions::default()
@@ -242,14 +241,16 @@ mod tests {
                 .with("templates/b.md", "")
         };
         assert_eq!(
-            folder(&vault().kept_as(named("/Meta/T/")))
+            folder(&vault().with_conventions(named("/Meta/T/")))
                 .unwrap()
                 .as_deref(),
             Some("Meta/T")
         );
         for conventions in [named("Gone"), Conventions::default()] {
             assert_eq!(
-                folder(&vault().kept_as(conventions)).unwrap().as_deref(),
+                folder(&vault().with_conventions(conventions))
+                    .unwrap()
+                    .as_deref(),
                 Some("templates")
             );
         }
@@ -258,7 +259,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_not_known_stays_as_it_is(template in "[a-c{}: \n\r|é]{0,40}") {
+        fn unknown_variables_stay_unchanged(template in "[a-c{}: \n\r|é]{0,40}") {
             let vault = Vault::in_memory();
             let variables = Variables::new(&vault).unwrap();
             let filled = fill(&template, &variables);
@@ -267,7 +268,7 @@ mod tests {
         }
 
         #[test]
-        fn what_stands_around_variables_stays(before in "[^{}]{0,20}", after in "[^{}]{0,20}") {
+        fn text_around_variables_stays_unchanged(before in "[^{}]{0,20}", after in "[^{}]{0,20}") {
             let vault = Vault::in_memory();
             let variables = Variables::new(&vault).unwrap().titled("T");
             let filled = fill(&format!("{before}{{{{title}}}}{after}"), &variables);

@@ -1,11 +1,11 @@
-//! Values as YAML text: the spelling that a person would choose, quoted only where YAML needs it.
+//! Writes values as idiomatic YAML, with quotes only where needed.
 
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// A value as it is written after `key:`.
+/// A value in the form that follows `key:`.
 pub(crate) struct Rendered {
-    /// What stands on the line of the key; empty where the value is nothing or all on the lines below.
+    /// The part on the line of the key; empty if the value is null or entirely on the lines below.
     pub(crate) inline: String,
     /// The lines below, each with its line ending.
     pub(crate) lines: String,
@@ -20,8 +20,8 @@ impl Rendered {
     }
 }
 
-/// How deep a level is indented below its parent.
-const STEP: usize = 2;
+/// The indentation per level.
+const INDENT: usize = 2;
 
 /// A `key: value` entry with its lines, at a column.
 pub(crate) fn entry(key: &str, value: &Value, column: usize, newline: &str) -> String {
@@ -36,11 +36,11 @@ pub(crate) fn entry(key: &str, value: &Value, column: usize, newline: &str) -> S
     )
 }
 
-/// An item of a block list with its lines; `column` is that of the dash.
+/// An item of a block list with its lines; `column` is the column of the dash.
 pub(crate) fn item(value: &Value, column: usize, newline: &str) -> String {
     match value {
         Value::Object(map) if !map.is_empty() => {
-            let lines = entries(map, column + STEP, newline);
+            let lines = entries(map, column + INDENT, newline);
             format!("{:column$}- {}", "", lines.trim_start_matches(' '))
         }
         Value::Array(_) | Value::Null => format!("{:column$}- {}{newline}", "", flow(value)),
@@ -54,30 +54,30 @@ pub(crate) fn item(value: &Value, column: usize, newline: &str) -> String {
     }
 }
 
-/// The value of a key at a column, in block style. `quote` is the mark that a former value was quoted with.
+/// The value of a key at a column, in block style. `quote` is the quotation mark of the previous value.
 pub(crate) fn block(value: &Value, column: usize, newline: &str, quote: Option<char>) -> Rendered {
     match value {
         Value::Null => Rendered::inline(String::new()),
         Value::String(text) if quote.is_none() && fits_block_scalar(text) => {
-            block_scalar(text, column + STEP, newline)
+            block_scalar(text, column + INDENT, newline)
         }
         Value::String(text) => Rendered::inline(string(text, quote, false)),
         Value::Array(items) if !items.is_empty() => Rendered {
             inline: String::new(),
             lines: items
                 .iter()
-                .map(|value| item(value, column + STEP, newline))
+                .map(|value| item(value, column + INDENT, newline))
                 .collect(),
         },
         Value::Object(map) if !map.is_empty() => Rendered {
             inline: String::new(),
-            lines: entries(map, column + STEP, newline),
+            lines: entries(map, column + INDENT, newline),
         },
         other => Rendered::inline(flow(other)),
     }
 }
 
-/// Entries of a mapping, one below the other.
+/// The entries of a mapping, one per line.
 pub(crate) fn entries(map: &Map<String, Value>, column: usize, newline: &str) -> String {
     map.iter()
         .map(|(key, value)| entry(key, value, column, newline))
@@ -89,7 +89,7 @@ pub(crate) fn flow(value: &Value) -> String {
     flow_quoted(value, None)
 }
 
-/// A value on one line, a string with the mark that a former value was quoted with.
+/// A value on one line; a string gets the quotation mark of the previous value.
 pub(crate) fn flow_quoted(value: &Value, quote: Option<char>) -> String {
     match value {
         Value::String(text) => string(text, quote, true),
@@ -140,7 +140,7 @@ fn double_quoted(text: &str) -> String {
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
             other if needs_escape(other) => {
-                // Writing to a string cannot fail.
+                // Writing to a `String` cannot fail.
                 let _ = write!(quoted, "\\u{:04x}", u32::from(other));
             }
             other => quoted.push(other),
@@ -150,7 +150,7 @@ fn double_quoted(text: &str) -> String {
     quoted
 }
 
-/// Characters that YAML reads as something else, or does not allow, outside of double quotes.
+/// Characters that YAML interprets, or does not allow, outside of double quotes.
 fn needs_escape(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -159,7 +159,7 @@ fn needs_escape(character: char) -> bool {
         )
 }
 
-/// Whether a text reads as the same text without quotes.
+/// Whether an unquoted text parses as the same text.
 fn is_plain(text: &str, in_flow: bool) -> bool {
     let Some(first) = text.chars().next() else {
         return false;
@@ -183,7 +183,7 @@ fn is_plain(text: &str, in_flow: bool) -> bool {
         && !reads_as_other_type(text)
 }
 
-/// Whether some version of YAML reads a plain text as a number, a truth value or nothing.
+/// Whether some version of YAML parses an unquoted text as a number, a boolean or null.
 fn reads_as_other_type(text: &str) -> bool {
     const WORDS: [&str; 8] = ["null", "~", "true", "false", "yes", "no", "on", "off"];
     let unsigned = text.trim_start_matches(['+', '-']);
@@ -203,7 +203,7 @@ fn reads_as_other_type(text: &str) -> bool {
         || matches!(unsigned.to_ascii_lowercase().as_str(), ".inf" | ".nan")
 }
 
-/// Several lines read best as a block, unless indentation or odd characters would have to be spelt out.
+/// Whether a multi-line text can be a block scalar without indentation indicator or escapes.
 fn fits_block_scalar(text: &str) -> bool {
     text.trim_end_matches('\n').contains('\n')
         && !text.starts_with([' ', '\t', '\n'])
@@ -243,7 +243,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn quotes_stand_only_where_they_are_needed() {
+    fn strings_are_quoted_only_if_needed() {
         for plain in [
             "word",
             "two words",

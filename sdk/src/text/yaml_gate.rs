@@ -1,6 +1,5 @@
-//! The only way to a YAML parser. What is handed to one is measured first, in one pass over its bytes (`scan`), because
-//! the parsers themselves have no limits that help: their time is quadratic in the nesting, and aliases multiply what is
-//! kept. Everything over a limit is refused before a parser sees it.
+//! The only access to the YAML parsers. They have no effective limits: their time is quadratic in the nesting, and aliases
+//! multiply memory. So YAML is measured first, in one pass over its bytes (`scan`), and rejected if it exceeds a limit.
 
 use std::fmt;
 
@@ -8,16 +7,16 @@ use yaml_edit::YamlFile;
 
 mod scan;
 
-/// The largest YAML that is parsed, in bytes.
+/// The maximum size of YAML.
 pub const MAX_BYTES: usize = 256 << 10;
-/// How deep lists and mappings may nest.
+/// The maximum nesting of lists and mappings.
 pub const MAX_DEPTH: usize = 64;
-/// How many nodes there may be: values, keys, lists and mappings, with aliases expanded. Marks after which a value may be
-/// left out (`-`, `:`, `,`) count as well.
+/// The maximum number of nodes: values, keys, lists and mappings, with aliases expanded. Indicators whose value may be
+/// omitted (`-`, `:`, `,`) count as well.
 pub const MAX_NODES: usize = 30_000;
-/// How many aliases (`*name`) there may be.
+/// The maximum number of aliases (`*name`).
 pub const MAX_ALIASES: usize = 100;
-/// How large the YAML may become when its aliases are replaced with what they stand for, in bytes.
+/// The maximum size of YAML with its aliases expanded.
 pub const MAX_EXPANDED_BYTES: usize = 512 << 10;
 
 /// The limit that some YAML exceeds.
@@ -31,7 +30,7 @@ pub enum YamlLimit {
     Nodes,
     /// [`MAX_ALIASES`]
     Aliases,
-    /// [`MAX_EXPANDED_BYTES`], or an alias within what it stands for.
+    /// [`MAX_EXPANDED_BYTES`], or a recursive alias.
     Expansion,
 }
 
@@ -52,7 +51,7 @@ impl fmt::Display for YamlLimit {
     }
 }
 
-/// Why there are no values.
+/// Why YAML was not parsed.
 pub(crate) enum Refused {
     Limit(YamlLimit),
     Syntax(yaml_serde::Error),
@@ -66,13 +65,13 @@ pub fn check(yaml: &str) -> Result<(), YamlLimit> {
     scan::measure(yaml).map(drop)
 }
 
-/// What YAML stands for.
+/// Parses YAML to values.
 pub(crate) fn values(yaml: &str) -> Result<yaml_serde::Value, Refused> {
     check(yaml).map_err(Refused::Limit)?;
     yaml_serde::from_str(yaml).map_err(Refused::Syntax)
 }
 
-/// Where everything in it is written.
+/// Parses YAML to a syntax tree with positions.
 pub(crate) fn tree(yaml: &str) -> Option<YamlFile> {
     check(yaml).ok()?;
     Some(YamlFile::parse(yaml).tree())

@@ -1,4 +1,4 @@
-// Builds `dist/domain_name.wasm`: the engine, this domain's source, and the contract's imports.
+// Builds `dist/domain_name.wasm` from the engine, this domain's source and the contract's imports.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { componentize } from "@bytecodealliance/componentize-js";
 
@@ -7,7 +7,7 @@ const { component } = await componentize({
   sourcePath: "src/component.js",
   witPath: "wit",
   worldName: "component",
-  // A domain has nothing but the vault it is lent: no clock, network, files or output of its own.
+  // A domain has access to its vault only: no clock, network, files or output.
   disableFeatures: ["clocks", "fetch-event", "http", "random", "stdio"],
 });
 await mkdir("dist", { recursive: true });

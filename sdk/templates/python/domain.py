@@ -1,18 +1,18 @@
-"""A tool domain for Notehost. An action is a function: its docstring is what a model reads, its fields are described
-beside it. The vault that it is handed can do exactly what the caller may do."""
+"""A tool domain for Notehost. An action is a function: a model reads its docstring, the decorator describes its fields.
+The vault that it receives permits exactly what the caller may do."""
 
 from notehost import Domain, invalid
 
 domain = Domain(
     "domain_name",
     "0.1.0",
-    "Words: how many a note has (`count`), and one more line of them at its end (`add`).",
+    "Count the words of a note (`count`), and append a line to it (`add`).",
 )
 
 PATH = {"type": "string", "description": "The note's path, or its unique name"}
 COUNTED = {
     "path": {"type": "string", "description": "The note"},
-    "words": {"type": "integer", "description": "How many words it has"},
+    "words": {"type": "integer", "description": "Number of words"},
 }
 
 
@@ -28,7 +28,7 @@ def count(vault, path):
     return {"path": note.path, "words": len(note.text.split())}
 
 
-# The host holds it to its effect: an action that only reads cannot write, whatever its code says.
+# The host enforces the effect: an action with the effect "read" cannot write.
 @domain.action(
     effect="write",
     input={"path": PATH, "line": {"type": "string", "description": "The line, without a line break"}},
@@ -42,6 +42,6 @@ def add(vault, path, line):
     note = vault.read_note(path)
     gap = "" if not note.text or note.text.endswith("\n") else "\n"
     text = f"{note.text}{gap}{line}\n"
-    # Staged: it lands when the action has returned, or not at all.
+    # Staged: committed when the action returns, discarded if it raises.
     vault.write(note, text)
     return {"path": note.path, "words": len(text.split())}

@@ -1,4 +1,4 @@
-"""Tests by plain Python: `python3 -m unittest`."""
+"""Tests with plain Python: `python3 -m unittest`."""
 
 import unittest
 
@@ -21,7 +21,7 @@ class Words(unittest.TestCase):
             domain.run(vault, "add", path="Plan", line="a\nb")
         self.assertEqual(refused.exception.code, "validation_error")
 
-    def test_a_note_that_nobody_wrote_is_not_found(self):
+    def test_counting_a_missing_note_is_not_found(self):
         with self.assertRaises(Refusal) as refused:
             domain.run(MemoryVault(), "count", path="Plan")
         self.assertEqual(refused.exception.code, "not_found")

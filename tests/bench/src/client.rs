@@ -1,4 +1,4 @@
-//! Two small clients that cost as little as possible: JSON lines over pipes, and HTTP over one connection.
+//! Two minimal clients with little overhead: JSON lines over pipes, and HTTP over one connection.
 
 use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 
 const REVISION: &str = "2026-07-28";
 
-/// How long compiling every component may take before something is wrong.
-const LONGEST_COMPILE: Duration = Duration::from_secs(300);
+/// Maximum time for compiling every component.
+const COMPILE_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Wait until a server that was just started has compiled its components: what is measured beside that is the compiler.
+/// Waits until a freshly started server has compiled its components, so that the compiler does not distort the
+/// measurements.
 pub(crate) fn wait_for_compiler(state: &Path) -> Result<()> {
     let began = Instant::now();
     loop {
@@ -30,23 +31,23 @@ pub(crate) fn wait_for_compiler(state: &Path) -> Result<()> {
             return Ok(());
         }
         ensure!(
-            began.elapsed() < LONGEST_COMPILE,
+            began.elapsed() < COMPILE_TIMEOUT,
             "the components are never compiled"
         );
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// The program as a child, spoken to over its pipes.
+/// The program as a child process, over its pipes.
 pub(crate) struct Pipes {
     pub(crate) child: Child,
-    /// Nothing once it was closed.
+    /// `None` after it was closed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
 }
 
 impl Pipes {
-    /// Start the program on a vault.
+    /// Starts the program on a vault.
     pub(crate) fn start(program: &Path, vault: &Path, state: &Path) -> Result<Pipes> {
         let mut command = Command::new(program);
         command
@@ -58,7 +59,7 @@ impl Pipes {
         Pipes::spawn(&mut command, Stdio::inherit())
     }
 
-    /// Start any program that speaks MCP over its pipes.
+    /// Starts any program that speaks MCP over its pipes.
     pub(crate) fn spawn(command: &mut Command, errors: Stdio) -> Result<Pipes> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -74,7 +75,7 @@ impl Pipes {
         })
     }
 
-    /// The handshake of the older era.
+    /// The handshake of the session-based revisions.
     pub(crate) fn initialize(&mut self) -> Result<()> {
         self.send(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "0"}}}))?;
@@ -82,7 +83,7 @@ impl Pipes {
         self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
     }
 
-    /// Send one message.
+    /// Sends one message.
     pub(crate) fn send(&mut self, message: &Value) -> Result<()> {
         let mut line = message.to_string();
         line.push('\n');
@@ -91,7 +92,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Wait for one message.
+    /// Waits for one message.
     pub(crate) fn receive(&mut self) -> Result<String> {
         let mut line = String::new();
         if self.output.read_line(&mut line)? == 0 {
@@ -100,7 +101,7 @@ impl Pipes {
         Ok(line)
     }
 
-    /// Send a request and wait for its result: how long that took, without reading what the result says.
+    /// Sends a request and waits for its result. The returned time does not include parsing the result.
     pub(crate) fn ask(&mut self, message: &Value) -> Result<(Duration, Value)> {
         let began = Instant::now();
         self.send(message)?;
@@ -116,7 +117,7 @@ impl Pipes {
         }
     }
 
-    /// Close its input, as clients do, and wait until it has written down what it knows.
+    /// Closes its input, as clients do, and waits until it has written its state.
     pub(crate) fn stop(mut self) -> Result<()> {
         self.input = None;
         let began = Instant::now();
@@ -130,7 +131,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// How much memory it has.
+    /// The memory of the process.
     pub(crate) fn memory(&self) -> Result<Memory> {
         memory(self.child.id())
     }
@@ -143,10 +144,10 @@ impl Drop for Pipes {
     }
 }
 
-/// How much memory a process has, in MiB.
+/// The memory of a process, in MiB.
 pub(crate) struct Memory {
     pub(crate) now: u64,
-    /// How much of it are files that it looks into: the system keeps them anyway and takes them back when it wants.
+    /// The part that is mapped files, which the system can reclaim at any time.
     pub(crate) of_files: u64,
     pub(crate) most: u64,
 }
@@ -165,22 +166,22 @@ impl fmt::Display for Memory {
     }
 }
 
-/// How much memory a process has.
+/// Reads the memory of a process.
 pub(crate) fn memory(process: u32) -> Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let told = |name: &'static str| -> Result<u64> {
+    let field = |name: &'static str| -> Result<u64> {
         let line = status.lines().find(|line| line.starts_with(name));
         let kib = line.and_then(|line| line.split_whitespace().nth(1));
         Ok(kib.context(name)?.parse::<u64>()? >> 10)
     };
     Ok(Memory {
-        now: told("VmRSS:")?,
-        of_files: told("RssFile:")?,
-        most: told("VmHWM:")?,
+        now: field("VmRSS:")?,
+        of_files: field("RssFile:")?,
+        most: field("VmHWM:")?,
     })
 }
 
-/// A call of a tool.
+/// A tool call.
 pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
     "name": tool, "arguments": arguments,
@@ -191,14 +192,14 @@ pub(crate) fn tool_call(id: usize, tool: &str, arguments: Value) -> Value {
     }}})
 }
 
-/// One HTTP connection that is kept open.
+/// A persistent HTTP connection.
 pub(crate) struct Http {
     address: String,
     stream: BufReader<TcpStream>,
 }
 
 impl Http {
-    /// Connect.
+    /// Connects.
     pub(crate) fn connect(address: &str) -> Result<Http> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -208,7 +209,7 @@ impl Http {
         })
     }
 
-    /// Call a tool and wait for the answer.
+    /// Calls a tool and waits for the reply.
     pub(crate) fn call(&mut self, message: &Value) -> Result<String> {
         let body = message.to_string();
         let name = message["params"]["name"].as_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the disk itself takes: no durable change can be faster.
+//! The latency of the disk itself: the lower bound of every durable change.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use crate::statistics::Times;
 
 const RUNS: usize = 200;
 
-/// What replacing a file durably takes without us.
+/// The time of a durable file replacement without Notehost.
 pub(crate) fn floor(place: &Path) -> Result<Times> {
     let folder = place.join("floor");
     fs::create_dir_all(&folder)?;

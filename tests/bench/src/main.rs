@@ -1,24 +1,24 @@
-//! What Notehost costs, measured in one run: `cargo run --release -p notehost-bench [FOLDER]`.
+//! Measures the cost of Notehost in one run: `cargo run --release -p notehost-bench [FOLDER]`.
 //!
-//! Every figure stands beside what it is compared with: the same action run natively, the disk's own fsync, the same
-//! program without its cache. Without a folder a synthetic vault of 2,000 notes is made; a folder is copied first. `soak`
-//! instead of a folder runs 100,000 calls with faults and looks at what is left; `find` measures searches, links and tags
-//! against others, on vaults that `make-vault` makes or on any other; `sandbox` measures what an instance costs, alone.
+//! Every figure is printed beside its reference: the same action run natively, the disk's own fsync, the same program
+//! without its cache. Without a folder, a synthetic vault of 2,000 notes is generated; a folder is copied first. `soak`
+//! runs 100,000 calls with faults and checks for leaks; `find` compares searches, links and tags with other tools, on
+//! vaults from `make-vault` or any other; `sandbox` measures the cost of an instance alone.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
 mod disk;
-mod finding;
-mod making;
 mod native;
 mod pipeline;
 mod sandbox;
-mod serving;
+mod search;
 mod soak;
-mod starting;
+mod startup;
 mod statistics;
+mod transports;
+mod vault_generator;
 mod vaults;
-mod writing;
+mod writes;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,13 +36,13 @@ fn main() -> Result<()> {
             let calls = second.map_or(Ok(100_000), |calls| calls.parse())?;
             return soak::run(&build_program()?, calls);
         }
-        Some("make-vault") => return making::run(&rest()),
+        Some("make-vault") => return vault_generator::run(&rest()),
         Some("sandbox") => {
             let place = tempfile::tempdir()?;
             let vault = vaults::synthetic(2000, place.path())?;
             return in_process(&vault, place.path());
         }
-        Some("find") => return finding::run(&build_program()?, &rest()),
+        Some("find") => return search::run(&build_program()?, &rest()),
         _ => {}
     }
     let program = build_program()?;
@@ -60,24 +60,24 @@ fn main() -> Result<()> {
     in_process(&vault, place.path())?;
 
     println!("\n== writing durably, against the disk's own write, fsync and rename");
-    tokio::runtime::Runtime::new()?.block_on(writing::measure(&vault, place.path()))?;
+    tokio::runtime::Runtime::new()?.block_on(writes::measure(&vault, place.path()))?;
 
-    println!("\n== start to first answer");
-    starting::measure(&program, &vault, place.path())?;
+    println!("\n== start to first reply");
+    startup::measure(&program, &vault, place.path())?;
 
-    println!("\n== over the wire");
-    serving::measure(&program, &vault, place.path())
+    println!("\n== over the transports");
+    transports::measure(&program, &vault, place.path())
 }
 
 fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {
     println!("\n== the sandbox, against the same action run natively");
     tokio::runtime::Runtime::new()?.block_on(sandbox::measure(vault, place))?;
 
-    println!("\n== every stage of a call but the wire");
+    println!("\n== every stage of a call except the transport");
     tokio::runtime::Runtime::new()?.block_on(pipeline::measure(vault, place))
 }
 
-/// The program as it is released.
+/// The release build of the program.
 fn build_program() -> Result<PathBuf> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "notehost"])
@@ -85,6 +85,6 @@ fn build_program() -> Result<PathBuf> {
         .context("cargo runs")?;
     ensure!(built.success(), "notehost could not be built");
     let here = std::env::current_exe()?;
-    let folder = here.parent().context("the program lies in a folder")?;
+    let folder = here.parent().context("the program is in a folder")?;
     Ok(folder.join("notehost"))
 }

@@ -1,16 +1,16 @@
-//! The vault handle without a sandbox: a component's own code on the host's own transaction. What a call through the
-//! sandbox costs more than this is what the sandbox costs.
+//! The vault API without a sandbox: a component's own code on the host's own transaction. The difference to a call
+//! through the sandbox is the cost of the sandbox.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
 use notehost::index::{Answer, Index, Question};
-use notehost::runtime::Surroundings;
+use notehost::runtime::CallEnvironment;
 use notehost::vault::{self, Transaction, VaultError};
-use notehost_sdk::host::{About, CallerTold, Conventions, Now};
+use notehost_sdk::host::{About, CallerInfo, Conventions, Now};
 use notehost_sdk::index::{
-    Backlinks, BacklinksOf, Edges, Found, IndexState, NameAt, Query, Tags, TagsOf, Unresolved,
-    UnresolvedIn,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
+    Unresolved, UnresolvedQuery,
 };
 use notehost_sdk::{
     Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
@@ -18,7 +18,7 @@ use notehost_sdk::{
 };
 use serde::de::DeserializeOwned;
 
-/// A transaction and an index as the SDK's vault. It offers what the measured actions use.
+/// A transaction and an index as the SDK's vault. It implements what the measured actions use.
 pub(crate) struct NativeVault {
     transaction: RefCell<Transaction>,
     index: Arc<Index>,
@@ -53,10 +53,10 @@ impl NativeVault {
     }
 }
 
-/// Where the measured calls run: on both sides the same, and nowhere.
-pub(crate) struct Nowhere;
+/// The environment of the measured calls: the same on both sides, and empty.
+pub(crate) struct EmptyEnvironment;
 
-impl Surroundings for Nowhere {
+impl CallEnvironment for EmptyEnvironment {
     fn now(&self) -> Now {
         Now {
             milliseconds: 1_767_225_600_000,
@@ -68,10 +68,10 @@ impl Surroundings for Nowhere {
         About::default()
     }
 
-    fn caller(&self) -> CallerTold {
-        CallerTold {
+    fn caller(&self) -> CallerInfo {
+        CallerInfo {
             name: "bench".to_owned(),
-            ..CallerTold::default()
+            ..CallerInfo::default()
         }
     }
 
@@ -81,7 +81,7 @@ impl Surroundings for Nowhere {
 }
 
 fn refused(error: VaultError) -> Error {
-    Error::new(Code::from_word(error.code()), error.to_string())
+    Error::new(error.code(), error.to_string())
 }
 
 fn not_measured<T>() -> Result<T> {
@@ -205,13 +205,13 @@ impl RawVault for NativeVault {
     fn find(&self, query: &Query) -> Result<Found> {
         self.answer(Question::Find(query.clone()))
     }
-    fn backlinks(&self, of: &BacklinksOf) -> Result<Backlinks> {
+    fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
         self.answer(Question::Backlinks(of.clone()))
     }
-    fn unresolved(&self, within: &UnresolvedIn) -> Result<Unresolved> {
+    fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
         self.answer(Question::Unresolved(within.clone()))
     }
-    fn tags(&self, of: &TagsOf) -> Result<Tags> {
+    fn tags(&self, of: &TagsQuery) -> Result<Tags> {
         self.answer(Question::Tags(of.clone()))
     }
     fn edges(&self) -> Result<Edges> {
@@ -230,13 +230,13 @@ impl RawVault for NativeVault {
         self.answer(Question::NamesIn(text.to_owned()))
     }
     fn now(&self) -> Now {
-        Nowhere.now()
+        EmptyEnvironment.now()
     }
     fn about(&self) -> Result<About> {
-        Ok(Nowhere.about())
+        Ok(EmptyEnvironment.about())
     }
-    fn caller(&self) -> Result<CallerTold> {
-        Ok(Nowhere.caller())
+    fn caller(&self) -> Result<CallerInfo> {
+        Ok(EmptyEnvironment.caller())
     }
     fn conventions(&self) -> Result<Conventions> {
         Ok(Conventions::default())

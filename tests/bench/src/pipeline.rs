@@ -1,4 +1,4 @@
-//! Every stage of a call but the wire, in one process: what the checks and the records add to the sandbox.
+//! Every stage of a call except the transport, in one process: the cost of checks and records on top of the sandbox.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::vaults::Notes;
 
 const CALLS: usize = 4000;
 
-/// Measure a call that does next to nothing, and the reading of a note.
+/// Measures a minimal call and reading a note.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let settings = Settings {
         vaults: vec![VaultEntry {

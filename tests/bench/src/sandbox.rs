@@ -1,4 +1,4 @@
-//! What a fresh, limited instance adds to an action: one of every domain, and what loading the components costs.
+//! The cost of a fresh, limited instance for one action of every domain, and of loading the components.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use notehost_sdk::Describes;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::native::{NativeVault, Nowhere};
+use crate::native::{EmptyEnvironment, NativeVault};
 use crate::statistics::Times;
 use crate::vaults::Notes;
 
 const RUNS: usize = 2000;
-/// What the sandbox may add to a call, in microseconds.
-const BAR: f64 = 60.0;
-/// How long the index may take to be built.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Maximum overhead of the sandbox per call, in microseconds.
+const MAX_OVERHEAD_US: f64 = 60.0;
+/// Maximum time for building the index.
+const INDEX_TIMEOUT: Duration = Duration::from_secs(120);
 
 struct Everything;
 
@@ -39,16 +39,20 @@ impl Rules for Everything {
 /// An action, as the component itself runs it.
 type Native = fn(&notehost_sdk::Vault, &str, &str) -> notehost_sdk::Result<notehost_sdk::Reply>;
 
-/// Something to ask of a domain.
-struct Asked {
+/// A call of a domain.
+struct ActionCall {
     domain: &'static str,
     native: Native,
     action: &'static str,
     arguments: Value,
 }
 
-fn asked<D: Describes>(domain: &'static str, action: &'static str, arguments: Value) -> Asked {
-    Asked {
+fn action_call<D: Describes>(
+    domain: &'static str,
+    action: &'static str,
+    arguments: Value,
+) -> ActionCall {
+    ActionCall {
         domain,
         native: D::call,
         action,
@@ -56,7 +60,7 @@ fn asked<D: Describes>(domain: &'static str, action: &'static str, arguments: Va
     }
 }
 
-/// A short note with a card, a table of notes and a file, beside those that are there.
+/// A short note with a card, a table of notes and a file, in addition to the existing ones.
 const SHORT: &str = "Short.md";
 const TABLE: &str = "Table.base";
 const FILE: &str = "File.csv";
@@ -72,48 +76,52 @@ fn add_small_things(notes: &Notes) -> Result<()> {
     Ok(())
 }
 
-/// What every domain answers at once.
-fn at_once(note: &str) -> Vec<Asked> {
+/// Calls that every domain answers immediately.
+fn quick_calls(note: &str) -> Vec<ActionCall> {
     let here = json!({ "path": note });
     let few = json!({ "path": note, "limit": 5 });
     let cards = json!({ "scope": "note", "path": SHORT, "limit": 5 });
     vec![
-        asked::<notehost_document::Domain>("document", "nothing", json!({})),
-        asked::<notehost_document::Domain>("document", "read", here.clone()),
-        asked::<notehost_notebook::Domain>("notebook", "permissions", json!({ "notebook": "." })),
-        asked::<notehost_search::Domain>(
+        action_call::<notehost_document::Domain>("document", "nothing", json!({})),
+        action_call::<notehost_document::Domain>("document", "read", here.clone()),
+        action_call::<notehost_notebook::Domain>(
+            "notebook",
+            "permissions",
+            json!({ "notebook": "." }),
+        ),
+        action_call::<notehost_search::Domain>(
             "search",
             "text",
             json!({ "query": "things", "limit": 5 }),
         ),
-        asked::<notehost_link::Domain>("link", "backlinks", few),
-        asked::<notehost_tag::Domain>("tag", "of", json!({ "path": SHORT })),
-        asked::<notehost_block::Domain>("block", "count", json!({ "path": SHORT })),
-        asked::<notehost_flashcard::Domain>("flashcard", "list", cards),
-        asked::<notehost_file::Domain>("file", "read", json!({ "path": FILE })),
-        asked::<notehost_database::Domain>("database", "get", json!({ "database": TABLE })),
-        asked::<notehost_fs::Domain>("fs", "cat", here),
-        asked::<notehost_system::Domain>("system", "time", json!({})),
-        asked::<notehost_mascot::Domain>("mascot", "balance", json!({})),
+        action_call::<notehost_link::Domain>("link", "backlinks", few),
+        action_call::<notehost_tag::Domain>("tag", "of", json!({ "path": SHORT })),
+        action_call::<notehost_block::Domain>("block", "count", json!({ "path": SHORT })),
+        action_call::<notehost_flashcard::Domain>("flashcard", "list", cards),
+        action_call::<notehost_file::Domain>("file", "read", json!({ "path": FILE })),
+        action_call::<notehost_database::Domain>("database", "get", json!({ "database": TABLE })),
+        action_call::<notehost_fs::Domain>("fs", "cat", here),
+        action_call::<notehost_system::Domain>("system", "time", json!({})),
+        action_call::<notehost_mascot::Domain>("mascot", "balance", json!({})),
     ]
 }
 
-/// What makes a domain compute: there it matters how fast guest code is.
-fn computing(note: &str) -> Vec<Asked> {
+/// CPU-bound calls, for which the speed of guest code matters.
+fn cpu_bound_calls(note: &str) -> Vec<ActionCall> {
     let here = json!({ "path": note });
     let cards = json!({ "scope": "note", "path": note, "limit": 5 });
     let column = json!({ "database": "Area 1", "column": "number", "limit": 5 });
     vec![
-        asked::<notehost_document::Domain>("document", "outline", here.clone()),
-        asked::<notehost_tag::Domain>("tag", "of", here.clone()),
-        asked::<notehost_block::Domain>("block", "count", here.clone()),
-        asked::<notehost_flashcard::Domain>("flashcard", "list", cards),
-        asked::<notehost_file::Domain>("file", "of", here),
-        asked::<notehost_database::Domain>("database", "values", column),
+        action_call::<notehost_document::Domain>("document", "outline", here.clone()),
+        action_call::<notehost_tag::Domain>("tag", "of", here.clone()),
+        action_call::<notehost_block::Domain>("block", "count", here.clone()),
+        action_call::<notehost_flashcard::Domain>("flashcard", "list", cards),
+        action_call::<notehost_file::Domain>("file", "of", here),
+        action_call::<notehost_database::Domain>("database", "values", column),
     ]
 }
 
-/// Measure the same actions natively and in the sandbox.
+/// Measures the same actions natively and in the sandbox.
 pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     add_small_things(notes)?;
     let vault = Arc::new(Vault::open(
@@ -126,7 +134,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     let index = Index::open(&vault);
     index.start();
     ensure!(
-        index.wait(Some(Instant::now() + PATIENCE)),
+        index.wait(Some(Instant::now() + INDEX_TIMEOUT)),
         "the index is not built"
     );
     let mut components = Vec::new();
@@ -137,62 +145,76 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
     println!();
     let note = &notes.notes[notes.notes.len() / 2];
     println!("answered at once        native µs   sandboxed µs   added µs (bar: 60)");
-    for asked in at_once(note) {
-        let (natively, sandboxed) = both(&runtime, &components, &vault, &index, &asked).await?;
+    for action_call in quick_calls(note) {
+        let (natively, sandboxed) =
+            both(&runtime, &components, &vault, &index, &action_call).await?;
         let added = sandboxed - natively;
-        let mark = if added <= BAR { '✓' } else { '✗' };
+        let mark = if added <= MAX_OVERHEAD_US {
+            '✓'
+        } else {
+            '✗'
+        };
         println!(
             "{:22} {natively:10.1} {sandboxed:14.1} {added:10.1} {mark}",
-            asked.name()
+            action_call.name()
         );
     }
     println!("\nfirst computed          native µs   sandboxed µs   ratio");
-    // A folder of somebody's notes has no such table.
+    // A copied folder has no such table.
     let is_ours = notes.folder.join("Area 1").is_dir();
-    for asked in computing(note) {
-        if asked.domain == "database" && !is_ours {
+    for action_call in cpu_bound_calls(note) {
+        if action_call.domain == "database" && !is_ours {
             continue;
         }
-        let (natively, sandboxed) = both(&runtime, &components, &vault, &index, &asked).await?;
+        let (natively, sandboxed) =
+            both(&runtime, &components, &vault, &index, &action_call).await?;
         let ratio = sandboxed / natively;
         println!(
             "{:22} {natively:10.1} {sandboxed:14.1} {ratio:7.1} ×",
-            asked.name()
+            action_call.name()
         );
     }
     Ok(())
 }
 
-impl Asked {
+impl ActionCall {
     fn name(&self) -> String {
         format!("{}.{}", self.domain, self.action)
     }
 }
 
-/// How long the same takes natively and in the sandbox, in microseconds.
+/// The time natively and in the sandbox, in microseconds.
 async fn both(
     runtime: &Runtime,
     components: &[Component],
     vault: &Arc<Vault>,
     index: &Arc<Index>,
-    asked: &Asked,
+    action_call: &ActionCall,
 ) -> Result<(f64, f64)> {
     let component = components
         .iter()
-        .find(|component| component.name() == asked.domain)
-        .ok_or_else(|| anyhow!("no component `{}`", asked.domain))?;
-    let text = asked.arguments.to_string();
+        .find(|component| component.name() == action_call.domain)
+        .ok_or_else(|| anyhow!("no component `{}`", action_call.domain))?;
+    let text = action_call.arguments.to_string();
     let natively = Times::of(RUNS, || {
-        let here = NativeVault::new(begin(vault, asked.domain), index);
-        let answered = (asked.native)(&here, asked.action, &text);
-        told(asked, answered.err().map(|error| error.to_string()))
+        let here = NativeVault::new(begin(vault, action_call.domain), index);
+        let answered = (action_call.native)(&here, action_call.action, &text);
+        check_outcome(action_call, answered.err().map(|error| error.to_string()))
     })?;
     let mut times = Vec::new();
     for run in 0..RUNS + RUNS / 10 {
         let began = Instant::now();
-        let transaction = begin(vault, asked.domain);
-        let refused = one(runtime, component, index, transaction, asked.action, &text).await?;
-        told(asked, refused)?;
+        let transaction = begin(vault, action_call.domain);
+        let refused = one(
+            runtime,
+            component,
+            index,
+            transaction,
+            action_call.action,
+            &text,
+        )
+        .await?;
+        check_outcome(action_call, refused)?;
         if run >= RUNS / 10 {
             times.push(began.elapsed());
         }
@@ -200,21 +222,23 @@ async fn both(
     Ok((natively.p50(), Times::new(times).p50()))
 }
 
-/// Both sides must do what is measured; only an action that nobody has is refused.
-fn told(asked: &Asked, refused: Option<String>) -> Result<()> {
+/// Both sides must run the measured action; only an unknown action may be rejected.
+fn check_outcome(action_call: &ActionCall, refused: Option<String>) -> Result<()> {
     match refused {
-        Some(refused) if asked.action != "nothing" => Err(anyhow!("{}: {refused}", asked.name())),
+        Some(refused) if action_call.action != "nothing" => {
+            Err(anyhow!("{}: {refused}", action_call.name()))
+        }
         _ => Ok(()),
     }
 }
 
-/// A component, compiled; printed with what that took.
-async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
+/// A compiled component; prints the time of compilation.
+async fn loaded(runtime: &Runtime, embedded: &'static Embedded) -> Result<Component> {
     let mut took = Vec::new();
     let mut component = None;
-    // The first time it is compiled, then it is loaded from what was kept.
+    // The first run compiles, the others load from the cache.
     for _ in 0..6 {
-        let fresh = Component::embedded(embedded.name, embedded.wasm, embedded.digest)?;
+        let fresh = Component::embedded(embedded);
         let began = Instant::now();
         let prepared = fresh.prepare(runtime).await;
         prepared.map_err(|error| anyhow!("{error}"))?;
@@ -226,7 +250,7 @@ async fn loaded(runtime: &Runtime, embedded: &Embedded) -> Result<Component> {
     println!(
         "{:12} {:8} {compiled:12.0} {:10.2}",
         embedded.name,
-        embedded.wasm.len() >> 10,
+        embedded.wasm().len() >> 10,
         took[took.len() / 2]
     );
     component.ok_or_else(|| anyhow!("nothing was loaded"))
@@ -247,12 +271,12 @@ async fn one(
         arguments: Arc::from(arguments),
         transaction,
         index: index.clone(),
-        surroundings: Arc::new(Nowhere),
-        outside: Arc::new(notehost::runtime::Nowhere),
+        environment: Arc::new(EmptyEnvironment),
+        egress: Arc::new(notehost::runtime::DenyEgress),
         deadline: Instant::now() + Duration::from_secs(10),
         limits: LimitSettings::default(),
         cancelled: CancellationToken::new(),
-        interference: None,
+        fault_injector: None,
     };
     match runtime.run(component, job).await {
         Ok(_) => Ok(None),

@@ -1,6 +1,6 @@
-//! Many calls of every kind, with clients that vanish, give up and die: `cargo run --release -p notehost-bench -- soak
-//! [CALLS]`. Afterwards memory must be flat, every answered write must be there once, and nothing may be left: no call in
-//! flight, no journal, no temporary file, no claimed key, no lock.
+//! Many calls of every kind, with clients that disconnect, cancel and crash: `cargo run --release -p notehost-bench --
+//! soak [CALLS]`. Afterwards memory must be flat, every acknowledged write must exist exactly once, and nothing may be
+//! left over: no call in flight, no journal, no temporary file, no claimed key, no lock.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -19,26 +19,26 @@ use crate::vaults::{self, Notes};
 
 const WORKERS: usize = 8;
 const NOTES: usize = 500;
-/// How much larger memory may be at the end than when everything had been done for a while.
-const FLAT: f64 = 1.15;
+/// Maximum ratio of final memory to memory after the warm-up.
+const MAX_MEMORY_GROWTH: f64 = 1.15;
 
-/// What happened so far.
+/// The results so far.
 #[derive(Default)]
-struct Seen {
+struct Progress {
     begun: AtomicUsize,
     outcomes: Mutex<HashMap<String, usize>>,
-    /// Lines whose append was answered.
+    /// Lines whose append was acknowledged.
     answered: Mutex<Vec<String>>,
 }
 
-impl Seen {
+impl Progress {
     fn count(&self, outcome: &str) {
         let mut outcomes = self.outcomes.lock().expect("no worker panics");
         *outcomes.entry(outcome.to_owned()).or_default() += 1;
     }
 }
 
-/// Run it.
+/// Runs it.
 pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
     let place = tempfile::tempdir()?;
     let notes = vaults::synthetic(NOTES, place.path())?;
@@ -53,21 +53,21 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
             json!(notes.folder)
         ),
     )?;
-    let mut server = Served::start(program, &config, &state)?;
+    let mut server = ServedProgram::start(program, &config, &state)?;
     println!("{calls} calls by {WORKERS} clients on {NOTES} notes");
-    let seen = Seen::default();
+    let progress = Progress::default();
     let began = Instant::now();
     let mut memory = Vec::new();
     std::thread::scope(|scope| -> Result<()> {
         let workers: Vec<_> = (0..WORKERS)
             .map(|number| {
-                let (seen, notes, address) = (&seen, &notes, server.address.as_str());
-                scope.spawn(move || work(number, address, notes, seen, calls))
+                let (progress, notes, address) = (&progress, &notes, server.address.as_str());
+                scope.spawn(move || work(number, address, notes, progress, calls))
             })
             .collect();
-        scope.spawn(|| die_now_and_then(&server.address, &seen, calls));
+        scope.spawn(|| kill_clients(&server.address, &progress, calls));
         for tenth in 1..=10 {
-            while seen.begun.load(Ordering::Relaxed) < calls * tenth / 10 {
+            while progress.begun.load(Ordering::Relaxed) < calls * tenth / 10 {
                 if workers.iter().all(|worker| worker.is_finished()) {
                     break;
                 }
@@ -87,43 +87,43 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
         "{:.0} calls/s",
         calls as f64 / began.elapsed().as_secs_f64()
     );
-    let outcomes = seen.outcomes.lock().expect("no worker panics").clone();
+    let outcomes = progress.outcomes.lock().expect("no worker panics").clone();
     let mut outcomes: Vec<_> = outcomes.into_iter().collect();
     outcomes.sort();
     for (outcome, count) in &outcomes {
         println!("  {outcome:<24} {count}");
     }
-    // Longer than a session may be idle.
+    // Longer than the idle timeout of a session.
     std::thread::sleep(Duration::from_secs(4));
     let (early, last) = (memory[2], server.resident()?);
     println!(
         "memory: {early:.1} MiB after 30 %, {last:.1} MiB at the end ({:.2} ×)",
         last / early
     );
-    ensure!(last <= early * FLAT, "memory is not flat");
+    ensure!(last <= early * MAX_MEMORY_GROWTH, "memory is not flat");
     let in_flight = server.metric("notehost_calls_in_flight")?;
     ensure!(in_flight == 0.0, "{in_flight} calls are still in flight");
     let sessions = server.metric("notehost_sessions")?;
     ensure!(sessions == 0.0, "{sessions} sessions are left");
     println!("calls in flight: 0, sessions: 0");
     server.stop()?;
-    println!("stopped when told to");
-    nothing_left(&notes.folder, &state)?;
-    every_answered_line_is_there_once(&notes, &seen)?;
+    println!("stopped on request");
+    check_nothing_left(&notes.folder, &state)?;
+    check_answered_lines(&notes, &progress)?;
     // The lock is free again.
-    Served::start(program, &config, &state)?.stop()?;
-    println!("started again and stopped: the lock was free");
+    ServedProgram::start(program, &config, &state)?.stop()?;
+    println!("restarted and stopped: the lock was free");
     Ok(())
 }
 
-/// The program, serving.
-struct Served {
+/// The program as a server.
+struct ServedProgram {
     program: Child,
     address: String,
 }
 
-impl Served {
-    fn start(program: &Path, config: &Path, state: &Path) -> Result<Served> {
+impl ServedProgram {
+    fn start(program: &Path, config: &Path, state: &Path) -> Result<ServedProgram> {
         let mut program = Command::new(program)
             .args([
                 "serve",
@@ -151,7 +151,7 @@ impl Served {
                         .map_while(Result::ok)
                         .for_each(|line| eprintln!("{line}"))
                 });
-                return Ok(Served { program, address });
+                return Ok(ServedProgram { program, address });
             }
         }
     }
@@ -179,32 +179,32 @@ impl Served {
             .filter(|line| line.starts_with(name))
             .filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         let values: Vec<f64> = values.collect();
-        ensure!(!values.is_empty(), "there is no metric `{name}`");
+        ensure!(!values.is_empty(), "no metric `{name}`");
         Ok(values.iter().sum())
     }
 
     fn stop(&mut self) -> Result<()> {
-        let told = Command::new("kill")
+        let status = Command::new("kill")
             .arg(self.program.id().to_string())
             .status()?;
-        ensure!(told.success(), "the program cannot be told to stop");
+        ensure!(status.success(), "the program cannot be signalled");
         let ended = self.program.wait()?;
         ensure!(ended.success(), "the program ended with {ended}");
         Ok(())
     }
 }
 
-impl Drop for Served {
+impl Drop for ServedProgram {
     fn drop(&mut self) {
         let _ = self.program.kill();
         let _ = self.program.wait();
     }
 }
 
-/// Random enough, and the same every time.
-struct Dice(u64);
+/// A deterministic pseudorandom generator.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -213,11 +213,17 @@ impl Dice {
     }
 }
 
-fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) -> Result<()> {
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15 ^ (number as u64 + 1));
+fn work(
+    number: usize,
+    address: &str,
+    notes: &Notes,
+    progress: &Progress,
+    calls: usize,
+) -> Result<()> {
+    let mut dice = Random(0x9e37_79b9_7f4a_7c15 ^ (number as u64 + 1));
     let mut http = Http::connect(address)?;
     loop {
-        let call = seen.begun.fetch_add(1, Ordering::Relaxed);
+        let call = progress.begun.fetch_add(1, Ordering::Relaxed);
         if call >= calls {
             return Ok(());
         }
@@ -239,7 +245,7 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
                 ("document__append", arguments)
             }
             960..980 => {
-                vanish(
+                disconnect_early(
                     address,
                     &tool_call(
                         call,
@@ -247,17 +253,17 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
                         json!({"path": path, "text": "vanished"}),
                     ),
                 )?;
-                seen.count("(vanished)");
+                progress.count("(vanished)");
                 continue;
             }
             980..990 => {
-                leave_a_session(address)?;
-                seen.count("(left a session)");
+                abandon_session(address)?;
+                progress.count("(left a session)");
                 continue;
             }
             _ => {
                 cancel(address, path)?;
-                seen.count("(cancelled)");
+                progress.count("(cancelled)");
                 continue;
             }
         };
@@ -265,14 +271,18 @@ fn work(number: usize, address: &str, notes: &Notes, seen: &Seen, calls: usize) 
             serde_json::from_str(&http.call(&tool_call(call, tool, arguments.clone()))?)?;
         let result = &answer["result"];
         let code = result["structuredContent"]["error"]["code"].as_str();
-        seen.count(code.unwrap_or("ok"));
+        progress.count(code.unwrap_or("ok"));
         match (tool, code) {
             ("document__append", None) => {
                 let line = arguments["text"].as_str().unwrap_or_default().to_owned();
-                seen.answered.lock().expect("no worker panics").push(line);
+                progress
+                    .answered
+                    .lock()
+                    .expect("no worker panics")
+                    .push(line);
             }
             (_, None | Some("not_found" | "validation_error" | "confirmation_required")) => {}
-            // Several clients at the same note.
+            // Several clients write to the same note.
             (_, Some("conflict")) => {}
             (tool, _) => bail!("{tool}: {answer}"),
         }
@@ -288,8 +298,8 @@ fn request(address: &str, headers: &str, message: &Value) -> String {
     )
 }
 
-/// Ask, and be gone before the answer.
-fn vanish(address: &str, message: &Value) -> Result<()> {
+/// Sends a request and disconnects before the reply.
+fn disconnect_early(address: &str, message: &Value) -> Result<()> {
     let name = message["params"]["name"].as_str().unwrap_or_default();
     let headers = format!(
         "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: {name}\r\n"
@@ -298,7 +308,7 @@ fn vanish(address: &str, message: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Begin a session; returns its id.
+/// Starts a session; returns its id.
 fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "soak", "version": "0"}}});
@@ -308,7 +318,7 @@ fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     let mut buffer = [0; 4096];
     loop {
         let length = stream.read(&mut buffer)?;
-        ensure!(length > 0, "the program hung up");
+        ensure!(length > 0, "the program closed the connection");
         answer.extend_from_slice(&buffer[..length]);
         let text = String::from_utf8_lossy(&answer).to_lowercase();
         let session = text
@@ -321,8 +331,8 @@ fn begin_session(stream: &mut TcpStream, address: &str) -> Result<String> {
     }
 }
 
-/// Begin a session, listen to its events, and go away without a word.
-fn leave_a_session(address: &str) -> Result<()> {
+/// Starts a session, subscribes to its events, and disconnects without ending it.
+fn abandon_session(address: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let session = begin_session(&mut stream, address)?;
     let mut events = TcpStream::connect(address)?;
@@ -333,7 +343,7 @@ fn leave_a_session(address: &str) -> Result<()> {
     Ok(())
 }
 
-/// Begin a call in a session, cancel it, and end the session as one should.
+/// Starts a call in a session, cancels it, and ends the session properly.
 fn cancel(address: &str, path: &str) -> Result<()> {
     let mut stream = TcpStream::connect(address)?;
     let session = begin_session(&mut stream, address)?;
@@ -355,9 +365,9 @@ fn cancel(address: &str, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Clients as processes of their own that are killed in the middle of their work.
-fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
-    while seen.begun.load(Ordering::Relaxed) < calls {
+/// Client processes that are killed in the middle of their work.
+fn kill_clients(address: &str, progress: &Progress, calls: usize) -> Result<()> {
+    while progress.begun.load(Ordering::Relaxed) < calls {
         let mut client = Command::new(std::env::current_exe()?)
             .args(["soak-client", address])
             .stderr(Stdio::null())
@@ -365,12 +375,12 @@ fn die_now_and_then(address: &str, seen: &Seen, calls: usize) -> Result<()> {
         std::thread::sleep(Duration::from_millis(300));
         client.kill()?;
         client.wait()?;
-        seen.count("(killed)");
+        progress.count("(killed)");
     }
     Ok(())
 }
 
-/// What such a process does until it is killed.
+/// The main loop of such a process.
 pub(crate) fn client(address: &str) -> Result<()> {
     let mut http = Http::connect(address)?;
     for call in 0.. {
@@ -383,7 +393,7 @@ pub(crate) fn client(address: &str) -> Result<()> {
     Ok(())
 }
 
-fn nothing_left(vault: &Path, state: &Path) -> Result<()> {
+fn check_nothing_left(vault: &Path, state: &Path) -> Result<()> {
     for folder in ["journal", "tmp"] {
         let folder = vault.join(".notehost").join(folder);
         let left = std::fs::read_dir(&folder).map_or(0, Iterator::count);
@@ -401,7 +411,7 @@ fn nothing_left(vault: &Path, state: &Path) -> Result<()> {
     Ok(())
 }
 
-fn every_answered_line_is_there_once(notes: &Notes, seen: &Seen) -> Result<()> {
+fn check_answered_lines(notes: &Notes, progress: &Progress) -> Result<()> {
     let mut there: HashMap<String, usize> = HashMap::new();
     for path in &notes.notes {
         let text = std::fs::read_to_string(notes.folder.join(path))?;
@@ -410,7 +420,7 @@ fn every_answered_line_is_there_once(notes: &Notes, seen: &Seen) -> Result<()> {
         }
     }
     let doubled = there.values().filter(|count| **count > 1).count();
-    let answered = seen.answered.lock().expect("no worker panics");
+    let answered = progress.answered.lock().expect("no worker panics");
     let missing = answered
         .iter()
         .filter(|line| !there.contains_key(*line))

@@ -2,17 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-/// What several runs of one thing took.
+/// The durations of several runs.
 pub(crate) struct Times(Vec<Duration>);
 
 impl Times {
-    /// Times that were taken elsewhere.
+    /// From existing measurements.
     pub(crate) fn new(mut times: Vec<Duration>) -> Times {
         times.sort();
         Times(times)
     }
 
-    /// Run something so many times, after a tenth as many that do not count.
+    /// Runs something this many times, after a tenth as many warm-up runs.
     pub(crate) fn of(
         runs: usize,
         mut work: impl FnMut() -> anyhow::Result<()>,
@@ -28,7 +28,7 @@ impl Times {
         Ok(Times::new(times))
     }
 
-    /// The time that this share of the runs stayed under, in microseconds.
+    /// A quantile, in microseconds.
     pub(crate) fn quantile(&self, share: f64) -> f64 {
         let place = ((self.0.len() as f64 - 1.0) * share).round() as usize;
         self.0
@@ -36,7 +36,7 @@ impl Times {
             .map_or(0.0, |time| time.as_secs_f64() * 1e6)
     }
 
-    /// Half of the runs stayed under it, in microseconds.
+    /// The median, in microseconds.
     pub(crate) fn p50(&self) -> f64 {
         self.quantile(0.5)
     }

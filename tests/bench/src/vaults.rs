@@ -1,4 +1,4 @@
-//! The vaults that are measured on.
+//! The vaults used for measuring.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ pub(crate) fn synthetic(count: usize, place: &Path) -> Result<Notes> {
     Ok(Notes { folder, notes })
 }
 
-/// A copy of somebody's notes: the original is never written to.
+/// A copy of existing notes: the original is never written to.
 pub(crate) fn copied(original: &Path, place: &Path) -> Result<Notes> {
     let mut copy = Notes {
         folder: place.join("vault"),
@@ -79,7 +79,7 @@ fn copy_folder(original: &Path, below: &str, copy: &mut Notes) -> Result<()> {
     Ok(())
 }
 
-/// The paths of all notes in a folder, in order.
+/// The paths of all notes in a folder, sorted.
 pub(crate) fn notes_in(folder: &Path) -> Result<Vec<String>> {
     let mut notes = Vec::new();
     let mut below = vec![String::new()];

@@ -1,13 +1,13 @@
-//! What the host reads by itself of what others wrote: journals in a vault, messages of clients, manifests of registries,
-//! keys of issuers.
+//! Untrusted input that the host parses itself: journals in a vault, messages of clients, manifests of registries, keys
+//! of issuers.
 
 /// Bytes as a journal, with and without a valid authentication code.
 pub fn journal(input: &[u8]) {
     notehost::vault::fuzz_journal(input);
 }
 
-/// Bytes as a message of a client, before it is parsed: the scan agrees with itself in pieces, and what passes it can be
-/// parsed in a stack of ours.
+/// Bytes as a client's message before parsing. The scan gives the same result for chunks, and a message that passes can
+/// be parsed with our stack size.
 pub fn message(input: &[u8]) {
     notehost::transport::fuzz_message(input);
 }

@@ -1,15 +1,15 @@
-//! The text of a note, read and changed.
+//! Reading and editing the text of a note.
 
 use notehost_sdk::text::blocks::{Blocks, blocks};
 use notehost_sdk::{MemoryVault, Vault};
 use serde_json::{Value, json};
 
-use crate::{call, texts, tried};
+use crate::{call, call_and_rollback, texts};
 
-/// How many blocks or cards of a note are looked at one by one: some stand for the others.
-const LOOKED_AT: usize = 3;
+/// Number of blocks or cards of a note that are checked individually, as a sample.
+const SAMPLE_SIZE: usize = 3;
 
-/// A note of any text, or of bytes that are none: everything that reads it.
+/// A note of any text or of invalid UTF-8: everything that reads it.
 pub fn note(input: &[u8]) {
     let vault = Vault::in_memory()
         .with("Work/Other.md", "# Other\n\n[[N]] and ![[N#A]]\n")
@@ -37,58 +37,58 @@ pub fn note(input: &[u8]) {
         "render",
         json!({ "template": "Work/N.md", "variables": { "title": "T" } }),
     );
-    tried::<notehost_file::Domain>(
+    call_and_rollback::<notehost_file::Domain>(
         &vault,
         "export",
         json!({ "paths": ["Work/N.md"], "format": "html" }),
     );
     cards(&vault);
     if let Ok(text) = std::str::from_utf8(input) {
-        covered(text);
-        written_as_read(&vault, input);
+        check_coverage(text);
+        check_round_trip(&vault, input);
     }
 }
 
-/// Cards are listed, found by the name that the list tells, and asked.
+/// Cards are listed, found by the listed name, and reviewed.
 fn cards(vault: &MemoryVault) {
     type Cards = notehost_flashcard::Domain;
     let listed = call::<Cards>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));
-    for item in some(&listed) {
+    for item in sample(&listed) {
         let card = &item["card"];
         let found = call::<Cards>(vault, "get", json!({ "card": card }));
         assert!(found.is_some(), "card {card} is listed but not found");
-        tried::<Cards>(vault, "review", json!({ "card": card, "rating": 3 }));
-        tried::<Cards>(vault, "suspend", json!({ "card": card }));
-        tried::<Cards>(vault, "remove", json!({ "card": card }));
+        call_and_rollback::<Cards>(vault, "review", json!({ "card": card, "rating": 3 }));
+        call_and_rollback::<Cards>(vault, "suspend", json!({ "card": card }));
+        call_and_rollback::<Cards>(vault, "remove", json!({ "card": card }));
     }
 }
 
-/// Blocks cover the note: nothing but blanks stands between those that stand in no other.
-fn covered(text: &str) {
+/// Blocks cover the note: only blanks are between the top-level blocks.
+fn check_coverage(text: &str) {
     let Ok(read) = blocks(text) else { return };
     let mut end = 0;
     for at in read.children(None) {
         let range = read[at].range.clone();
-        blank(&read, end..range.start);
+        assert_blank(&read, end..range.start);
         end = range.end;
     }
-    blank(&read, end..read.note().len());
+    assert_blank(&read, end..read.note().len());
 }
 
-fn blank(read: &Blocks<'_>, gap: std::ops::Range<usize>) {
+fn assert_blank(read: &Blocks<'_>, gap: std::ops::Range<usize>) {
     let gap = &read.note()[gap];
     let plain = gap
         .trim_start_matches('\u{feff}')
         .bytes()
         .all(|byte| b" \t\r\n".contains(&byte));
-    assert!(plain, "between blocks stands {gap:?}");
+    assert!(plain, "text between blocks: {gap:?}");
 }
 
-/// A block that is written as it was read changes no byte.
-fn written_as_read(vault: &MemoryVault, bytes: &[u8]) {
+/// Writing a block back unchanged changes no byte.
+fn check_round_trip(vault: &MemoryVault, bytes: &[u8]) {
     type Block = notehost_block::Domain;
     let listed = call::<Block>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));
-    for item in some(&listed) {
+    for item in sample(&listed) {
         let block = &item["block"];
         let got = call::<Block>(vault, "get", json!({ "block": block }));
         let got = got.unwrap_or_else(|| panic!("block {block} is listed but not found"));
@@ -105,19 +105,21 @@ fn written_as_read(vault: &MemoryVault, bytes: &[u8]) {
         call::<Block>(vault, "attributes", json!({ "block": block }));
         call::<Block>(vault, "breadcrumb", json!({ "block": block }));
         call::<Block>(vault, "count", json!({ "blocks": [block] }));
-        tried::<Block>(vault, "identify", json!({ "block": block }));
-        tried::<Block>(vault, "remove", json!({ "block": block }));
+        call_and_rollback::<Block>(vault, "identify", json!({ "block": block }));
+        call_and_rollback::<Block>(vault, "remove", json!({ "block": block }));
     }
 }
 
-/// Some of the items of a list, from all of its length.
-fn some(reply: &Option<Value>) -> impl Iterator<Item = &Value> {
+/// A sample of a list, over its whole length.
+fn sample(reply: &Option<Value>) -> impl Iterator<Item = &Value> {
     let items = reply.as_ref().and_then(|reply| reply["items"].as_array());
     let items = items.map_or(&[][..], Vec::as_slice);
-    items.iter().step_by(items.len().div_ceil(LOOKED_AT).max(1))
+    items
+        .iter()
+        .step_by(items.len().div_ceil(SAMPLE_SIZE).max(1))
 }
 
-/// A note and three texts: everything that changes the note with them. The third may be a JSON object of properties.
+/// A note and three texts: every action that edits the note with them. The third may be a JSON object of properties.
 pub fn edits(input: &[u8]) {
     let Some([note, first, second, third]) = texts(input) else {
         return;
@@ -126,61 +128,81 @@ pub fn edits(input: &[u8]) {
         .with("Work/Other.md", "# Other\n\n## A\n\n[[N]] and ![[N#A]]\n")
         .with("Work/N.md", note);
     let path = "Work/N.md";
-    document(&vault, note, [first, second, third]);
-    within(&vault, first, second);
-    tried::<notehost_tag::Domain>(&vault, "add", json!({ "paths": [path], "tags": [first] }));
-    tried::<notehost_tag::Domain>(&vault, "take", json!({ "paths": [path], "tags": [first] }));
-    tried::<notehost_tag::Domain>(
+    edit_document(&vault, note, [first, second, third]);
+    edit_blocks(&vault, first, second);
+    call_and_rollback::<notehost_tag::Domain>(
+        &vault,
+        "add",
+        json!({ "paths": [path], "tags": [first] }),
+    );
+    call_and_rollback::<notehost_tag::Domain>(
+        &vault,
+        "take",
+        json!({ "paths": [path], "tags": [first] }),
+    );
+    call_and_rollback::<notehost_tag::Domain>(
         &vault,
         "take",
         json!({ "paths": [path], "tags": [first], "inline": "word" }),
     );
-    tried::<notehost_tag::Domain>(&vault, "rename", json!({ "from": first, "to": second }));
-    tried::<notehost_link::Domain>(
+    call_and_rollback::<notehost_tag::Domain>(
+        &vault,
+        "rename",
+        json!({ "from": first, "to": second }),
+    );
+    call_and_rollback::<notehost_link::Domain>(
         &vault,
         "rewrite",
         json!({ "from": first, "to": "Work/Other.md" }),
     );
-    tried::<notehost_document::Domain>(&vault, "rename", json!({ "path": path, "to": second }));
-    tried::<notehost_search::Domain>(
+    call_and_rollback::<notehost_document::Domain>(
+        &vault,
+        "rename",
+        json!({ "path": path, "to": second }),
+    );
+    call_and_rollback::<notehost_search::Domain>(
         &vault,
         "replace",
         json!({ "find": first, "replace": second }),
     );
-    tried::<notehost_search::Domain>(
+    call_and_rollback::<notehost_search::Domain>(
         &vault,
         "replace",
         json!({ "find": first, "replace": second, "regex": true }),
     );
     let cards = json!([{ "front": first, "back": second }, { "front": second }]);
-    tried::<notehost_flashcard::Domain>(&vault, "create", json!({ "path": path, "cards": cards }));
+    call_and_rollback::<notehost_flashcard::Domain>(
+        &vault,
+        "create",
+        json!({ "path": path, "cards": cards }),
+    );
 }
 
-fn document(vault: &MemoryVault, note: &str, [first, second, third]: [&str; 3]) {
+fn edit_document(vault: &MemoryVault, note: &str, [first, second, third]: [&str; 3]) {
     type Document = notehost_document::Domain;
     let path = "Work/N.md";
-    let try_it = |action: &str, mut arguments: Value| {
+    let try_action = |action: &str, mut arguments: Value| {
         arguments["path"] = path.into();
-        tried::<Document>(vault, action, arguments);
+        call_and_rollback::<Document>(vault, action, arguments);
     };
     let edits = json!([{ "old": first, "new": second }, { "old": second, "new": third, "replace_all": true }]);
-    try_it("edit", json!({ "edits": edits }));
-    try_it("append", json!({ "text": second, "section": first }));
-    try_it("prepend", json!({ "text": second, "section": first }));
-    try_it("insert", json!({ "text": second, "after": first }));
-    try_it("insert", json!({ "text": second, "before": first }));
-    try_it("read_section", json!({ "section": first }));
-    try_it(
+    try_action("edit", json!({ "edits": edits }));
+    try_action("append", json!({ "text": second, "section": first }));
+    try_action("prepend", json!({ "text": second, "section": first }));
+    try_action("insert", json!({ "text": second, "after": first }));
+    try_action("insert", json!({ "text": second, "before": first }));
+    try_action("read_section", json!({ "section": first }));
+    try_action(
         "replace_section",
         json!({ "section": first, "text": second }),
     );
-    try_it("delete_section", json!({ "section": first }));
-    try_it("extract_section", json!({ "section": first, "to": second }));
-    try_it(
+    try_action("delete_section", json!({ "section": first }));
+    try_action("extract_section", json!({ "section": first, "to": second }));
+    try_action(
         "merge",
         json!({ "into": "Work/Other.md", "section": first }),
     );
-    try_it("update", json!({ "content": second }));
+    try_action("update", json!({ "content": second }));
     let set = match serde_json::from_str(third) {
         Ok(Value::Object(set)) => Value::Object(set),
         _ => json!({ first: third }),
@@ -200,33 +222,33 @@ fn document(vault: &MemoryVault, note: &str, [first, second, third]: [&str; 3]) 
     vault.rollback();
 }
 
-/// What changes single blocks: the first of the note, and the one that the text names.
-fn within(vault: &MemoryVault, named: &str, text: &str) {
+/// Edits of single blocks: the first of the note, and the one that the text names.
+fn edit_blocks(vault: &MemoryVault, named: &str, text: &str) {
     type Block = notehost_block::Domain;
     let listed = call::<Block>(vault, "list", json!({ "path": "Work/N.md", "limit": 500 }));
-    let mut known: Vec<Value> = some(&listed).map(|item| item["block"].clone()).collect();
+    let mut known: Vec<Value> = sample(&listed).map(|item| item["block"].clone()).collect();
     let last = known.last().cloned();
     known.push(json!(format!("Work/N.md#{named}")));
     for block in &known {
-        tried::<Block>(vault, "update", json!({ "block": block, "text": text }));
-        tried::<Block>(vault, "insert", json!({ "before": block, "text": text }));
-        tried::<Block>(vault, "insert", json!({ "after": block, "text": text }));
-        tried::<Block>(vault, "append", json!({ "parent": block, "text": text }));
-        tried::<Block>(vault, "prepend", json!({ "parent": block, "text": text }));
-        tried::<Block>(vault, "move", json!({ "block": block, "after": last }));
-        tried::<Block>(vault, "move", json!({ "block": last, "before": block }));
-        tried::<Block>(
+        call_and_rollback::<Block>(vault, "update", json!({ "block": block, "text": text }));
+        call_and_rollback::<Block>(vault, "insert", json!({ "before": block, "text": text }));
+        call_and_rollback::<Block>(vault, "insert", json!({ "after": block, "text": text }));
+        call_and_rollback::<Block>(vault, "append", json!({ "parent": block, "text": text }));
+        call_and_rollback::<Block>(vault, "prepend", json!({ "parent": block, "text": text }));
+        call_and_rollback::<Block>(vault, "move", json!({ "block": block, "after": last }));
+        call_and_rollback::<Block>(vault, "move", json!({ "block": last, "before": block }));
+        call_and_rollback::<Block>(
             vault,
             "edit",
             json!({ "block": block, "edits": [{ "old": named, "new": text }] }),
         );
         let fields = json!({ named: text });
-        tried::<Block>(
+        call_and_rollback::<Block>(
             vault,
             "set_attributes",
             json!({ "block": block, "fields": fields }),
         );
-        tried::<Block>(
+        call_and_rollback::<Block>(
             vault,
             "set_attributes",
             json!({ "block": block, "state": named, "title": text }),

@@ -1,23 +1,23 @@
-//! `notehost config` and `doctor`: what cannot be meant is told with its line, and a secret is never shown.
+//! `notehost config` and `doctor`: contradictory settings are reported with their line, and secrets are never shown.
 
 use std::process::Command;
 
-use super::{Ended, Office};
+use super::{PermissionSetup, RunResult};
 
 #[test]
-fn a_config_that_cannot_be_meant_is_told_with_its_line() {
-    for (rules, told) in [
+fn contradictory_config_is_reported_with_its_line() {
+    for (rules, expected) in [
         (
             "[permissions.notebooks]\n\"Work/Contracts\" = \"none\"\n",
-            "notehost.toml:5: `Work/Contracts` is no notebook",
+            "notehost.toml:5: `Work/Contracts` is not a notebook",
         ),
         (
             "[callers.phone]\nscopes = [\"raed\"]\n",
-            "notehost.toml:5: `raed` is no scope: did you mean `read`?",
+            "notehost.toml:5: invalid scope `raed`: did you mean `read`?",
         ),
         (
             "[callers.phone]\nvaults = [\"man\"]\n",
-            "notehost.toml:5: no vault has the id `man`: did you mean `main`?",
+            "notehost.toml:5: unknown vault `man`: did you mean `main`?",
         ),
         (
             "[http]\ntls_cert = \"c.pem\"\n",
@@ -25,11 +25,11 @@ fn a_config_that_cannot_be_meant_is_told_with_its_line() {
         ),
         (
             "[http]\ntls_cert = \"vault/c\"\ntls_key = \"k\"\n",
-            "notehost.toml:5: the file of `http.tls_cert` lies inside the vault",
+            "notehost.toml:5: the file of `http.tls_cert` is inside the vault",
         ),
         (
             "[telemetry]\notlp_endpoint = \"localhost:4318\"\n",
-            "notehost.toml:5: `localhost:4318` is no URL",
+            "notehost.toml:5: `localhost:4318` is not a URL",
         ),
         (
             "[auth.jwt]\njwks_file = \"~/nowhere/jwks.json\"\n",
@@ -41,40 +41,40 @@ fn a_config_that_cannot_be_meant_is_told_with_its_line() {
         ),
         (
             "[[permissions.rules]]\nglob = \"/Diary/**\"\ntier = \"none\"\n",
-            "notehost.toml:5: `/Diary/**` can match no path",
+            "notehost.toml:5: `/Diary/**` cannot match any path",
         ),
     ] {
-        let office = Office::with(rules);
-        office.run(&["config", "validate"]).refused(told);
-        assert_eq!(office.run(&["serve"]).code, Some(3), "{rules}");
-        let doctor = office.run(&["doctor"]);
+        let setup = PermissionSetup::with(rules);
+        setup.run(&["config", "validate"]).refused(expected);
+        assert_eq!(setup.run(&["serve"]).code, Some(3), "{rules}");
+        let doctor = setup.run(&["doctor"]);
         assert_eq!(doctor.code, Some(1), "{doctor:#?}");
         assert!(
-            doctor.output.contains("a server that runs keeps"),
+            doctor.output.contains("a running server keeps"),
             "{doctor:#?}"
         );
     }
 }
 
 #[test]
-fn a_secret_is_never_shown() {
-    let office = Office::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
+fn secrets_are_never_shown() {
+    let setup = PermissionSetup::with("[auth.jwt]\nsecret_env = \"OFFICE_SECRET\"\n");
     let show = |secret: Option<&str>, word: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_notehost"));
+        let mut command = Command::new(crate::support::program());
         command
             .args(["config", word, "--config"])
-            .arg(&office.config);
+            .arg(&setup.config);
         command
             .arg("--state")
-            .arg(office.place.state())
+            .arg(setup.place.state())
             .env_remove("OFFICE_SECRET");
         if let Some(secret) = secret {
             command.env("OFFICE_SECRET", secret);
         }
-        Ended::of(command.output().expect("the program runs"))
+        RunResult::of(command.output().expect("the program runs"))
     };
-    let value = |ended: &Ended| {
-        let all = ended.json();
+    let value = |result: &RunResult| {
+        let all = result.json();
         let items = all["items"].as_array().expect("items").clone();
         let found = items
             .into_iter()

@@ -1,9 +1,9 @@
-//! What a block is like: attributes, set_attributes.
+//! attributes, set_attributes.
 
 use super::*;
 
 #[test]
-fn attributes_are_read_of_every_kind() {
+fn attributes_are_read_for_every_block_type() {
     let vault = Vault::in_memory().with(
         "A.md",
         "## Head [k:: v]\n\n- [/] do it [due:: 2024-05-01] (who:: [[Ana]]) ^t\n  - [x:: y]\n\n> [!Warning|meta]- Careful now\n> x\n\n```rust ignore\n```\n\nrating:: 5\ntext\n",
@@ -40,7 +40,7 @@ fn attributes_are_read_of_every_kind() {
 }
 
 #[test]
-fn attributes_are_set_and_nothing_else_changes() {
+fn set_attributes_changes_nothing_else() {
     for (note, begins, set, expected) in [
         (
             "- [ ] a ^i\n  - b\n",
@@ -101,7 +101,7 @@ fn attributes_are_set_and_nothing_else_changes() {
 }
 
 #[test]
-fn attributes_that_a_block_cannot_have_are_refused() {
+fn inapplicable_attributes_are_rejected() {
     let vault = Vault::in_memory().with("A.md", "# H\n\npara\n\n- a\n\n> [!n] T\n\n```\nx\n```\n");
     for (begins, set, code) in [
         ("para", json!({}), "validation_error"),

@@ -1,4 +1,5 @@
-//! Properties of random notes made of awkward pieces: bytes outside an edit stay, names are unique, moves can be taken back.
+//! Property tests on random notes made of difficult pieces: bytes outside an edit stay, names are unique, moves are
+//! reversible.
 
 use notehost_sdk::text::blocks::{
     BlockKind, Blocks, Place, blocks, identify, insert, relocate, remove, replace,
@@ -78,7 +79,7 @@ fn note() -> impl Strategy<Value = String> {
     })
 }
 
-/// Every byte is in one block of the note, or blank between two.
+/// Asserts that every byte is in exactly one block, or blank between two.
 fn covers(read: &Blocks<'_>) {
     let note = read.note();
     let mut end = 0;
@@ -110,8 +111,8 @@ fn covers(read: &Blocks<'_>) {
     }
 }
 
-/// The blocks without lists, as kind and text, but for blank lines: one that parted two blocks may stay when one goes.
-fn said(note: &str) -> Vec<(BlockKind, String)> {
+/// The blocks without lists, as kind and text, ignoring blank lines: a separating blank line may remain after a removal.
+fn kinds_and_texts(note: &str) -> Vec<(BlockKind, String)> {
     let read = blocks(note).unwrap();
     (0..read.len())
         .filter(|at| read[*at].kind != BlockKind::List)
@@ -142,13 +143,13 @@ proptest! {
     }
 
     #[test]
-    fn an_update_changes_its_block_only(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len()) {
+    fn update_changes_only_its_block(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
         if let Ok(changed) = replace(&read, at, PIECES[piece]) {
             let range = &read[at].range;
-            // The line before the block is kept up to it, but for a blank line that parts it.
+            // Everything before the block is kept, except a separating blank line.
             prop_assert!(changed.text.ends_with(&note[range.end..]), "{:?}", changed.text);
             let kept = note[..range.start].rfind('\n').map_or(0, |end| end + 1);
             prop_assert!(changed.text.starts_with(&note[..kept]), "{:?}", changed.text);
@@ -157,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_inserted_can_be_removed(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len(), way in 0..4_u8) {
+    fn removing_an_inserted_block_restores_the_note(note in note(), at in any::<prop::sample::Index>(), piece in 0..PIECES.len(), way in 0..4_u8) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -170,7 +171,7 @@ proptest! {
         if let Ok(changed) = insert(&read, place, PIECES[piece]) {
             let added = changed.text.len() - note.len();
             let begin = note.bytes().zip(changed.text.bytes()).take_while(|(a, b)| a == b).count();
-            // What was there is there: the new text is the old one with something put into it.
+            // The old text is kept: the new text is the old one with an insertion.
             let fits = (0..=begin).rev().any(|cut| {
                 note.is_char_boundary(cut) && changed.text.is_char_boundary(cut + added)
                     && note[..cut] == changed.text[..cut] && note[cut..] == changed.text[cut + added..]
@@ -178,7 +179,7 @@ proptest! {
             prop_assert!(fits, "{:?}", changed.text);
             let after = blocks(&changed.text).unwrap();
             covers(&after);
-            // Of several blocks the first is taken out again, of one all is as it was.
+            // Removing the only inserted block restores the note; of several, the first is removed.
             let new: Vec<usize> = (0..after.len())
                 .filter(|at| after[*at].range == changed.range && after[*at].kind != BlockKind::List)
                 .collect();
@@ -186,27 +187,27 @@ proptest! {
                 && after.children(after[*first].parent).count() > 1
                 && let Ok(without) = remove(&after, *first)
             {
-                prop_assert_eq!(said(&without.text), said(&note), "{:?}", changed.text);
+                prop_assert_eq!(kinds_and_texts(&without.text), kinds_and_texts(&note), "{:?}", changed.text);
             }
         }
     }
 
     #[test]
-    fn a_removal_leaves_all_others(note in note(), at in any::<prop::sample::Index>()) {
+    fn remove_keeps_all_other_blocks(note in note(), at in any::<prop::sample::Index>()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
         if let Ok(changed) = remove(&read, at) {
             covers(&blocks(&changed.text).unwrap());
-            let gone = at..read[at].next;
-            let expected = leaves(&read, |leaf| !gone.contains(&leaf));
+            let removed = at..read[at].next;
+            let expected = leaves(&read, |leaf| !removed.contains(&leaf));
             let left = blocks(&changed.text).unwrap();
             prop_assert_eq!(leaves(&left, |_| true), expected, "{:?}", changed.text);
         }
     }
 
     #[test]
-    fn an_id_is_found_where_it_was_given(note in note(), at in any::<prop::sample::Index>()) {
+    fn identified_block_is_found_by_its_id(note in note(), at in any::<prop::sample::Index>()) {
         let read = blocks(&note).unwrap();
         prop_assume!(!read.is_empty());
         let at = at.index(read.len());
@@ -219,7 +220,7 @@ proptest! {
     }
 
     #[test]
-    fn a_move_within_a_list_can_be_taken_back(from in 0..6_usize, to in 0..6_usize, returns in any::<bool>(), tabs in any::<bool>()) {
+    fn moving_back_within_a_list_restores_the_note(from in 0..6_usize, to in 0..6_usize, returns in any::<bool>(), tabs in any::<bool>()) {
         let mut note = "# L\n\n- a\n  - a1\n    more\n- b ^b\n- c\n  - c1\n  - c2\n- [ ] d\n- e\n  text\n- f\n\nend\n".to_owned();
         if tabs {
             note = note.replace("    more", "\t  more").replace("\n  - ", "\n\t- ");
@@ -251,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn an_item_moved_below_another_and_back_is_as_it_was(from in 0..4_usize, on in 1..4_usize, returns in any::<bool>()) {
+    fn moving_an_item_below_another_and_back_restores_the_note(from in 0..4_usize, on in 1..4_usize, returns in any::<bool>()) {
         let mut note = "- a\n\t- a1\n- b\n- c\n\n  para\n- d\n".to_owned();
         if returns {
             note = note.replace('\n', "\r\n");
@@ -273,7 +274,7 @@ proptest! {
     }
 }
 
-/// The blocks that are no containers, as kind and text.
+/// The blocks that are not containers, as kind and text.
 fn leaves(read: &Blocks<'_>, is_wanted: impl Fn(usize) -> bool) -> Vec<(BlockKind, String)> {
     (0..read.len())
         .filter(|at| !read[*at].kind.is_container() && is_wanted(*at))
@@ -281,7 +282,7 @@ fn leaves(read: &Blocks<'_>, is_wanted: impl Fn(usize) -> bool) -> Vec<(BlockKin
         .collect()
 }
 
-/// The items of a note that stand in no other.
+/// The top-level items of a note.
 fn outer_items(read: &Blocks<'_>) -> Vec<usize> {
     let all = 0..read.len();
     all.filter(|at| read[*at].kind.is_item() && read[*at].depth == 1)

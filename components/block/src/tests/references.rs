@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_block_gets_an_id_once() {
+fn identify_keeps_an_existing_id() {
     let vault = vault();
     let made = ok(
         &vault,
@@ -39,7 +39,7 @@ fn a_block_gets_an_id_once() {
 }
 
 #[test]
-fn an_id_that_cannot_be_is_refused() {
+fn invalid_ids_are_rejected() {
     let vault = vault().with("Other/Plan.md", "x\n");
     let intro = named(&vault, "Work/Plan", "Intro");
     for (arguments, code) in [
@@ -66,13 +66,13 @@ fn an_id_that_cannot_be_is_refused() {
         );
         vault.rollback();
     }
-    // A name that two notes have does not lead to one of them.
+    // A name shared by two notes cannot be used in the link.
     let made = ok(&vault, "identify", json!({ "block": intro, "id": "i" }));
     assert_eq!(made["link"], "[[Work/Plan#^i]]");
 }
 
 #[test]
-fn links_to_a_block_are_found() {
+fn references_lists_links_to_a_block() {
     let vault = vault()
         .with(
             "A.md",
@@ -113,7 +113,7 @@ fn links_to_a_block_are_found() {
 }
 
 #[test]
-fn links_are_transferred_to_another_block() {
+fn transfer_references_rewrites_links_in_other_notes() {
     let vault = vault()
         .with("A.md", "---\nup: \"[[Plan#^ana]]\"\n---\nx [[Plan#^ana|her]] [[Plan#^ana-2]] `[[Plan#^ana]]`\n[y](Work/Plan.md#%5Eana)\n")
         .with("New place.md", "target\n")
@@ -129,10 +129,7 @@ fn links_are_transferred_to_another_block() {
         (&done["links_rewritten"], &done["notes"]),
         (&json!(3), &json!(1))
     );
-    assert_eq!(
-        done["links_left"][0]["reason"],
-        "this caller may not write there"
-    );
+    assert_eq!(done["links_left"][0]["reason"], "no write permission");
     let to = done["to"].as_str().unwrap();
     let id = to.strip_prefix("New place.md#^").unwrap();
     assert_eq!(
@@ -148,7 +145,7 @@ fn links_are_transferred_to_another_block() {
 }
 
 #[test]
-fn links_within_one_note_are_transferred() {
+fn transfer_references_rewrites_links_within_a_note() {
     let vault = Vault::in_memory()
         .with("A.md", "a ^a\n\nb ^b\n\n[[#^a]] [[A#^a]] [t](#^a)\n")
         .with("B.md", "c ^c\n");

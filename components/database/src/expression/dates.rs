@@ -1,18 +1,18 @@
-//! Dates and durations: reading, arithmetic, words. A date is what the owner's clock shows, so it has no time zone.
+//! Dates and durations: parsing, arithmetic, formatting. A date is local time of the owner and has no time zone.
 
 use notehost_sdk::dates::{self, DAY, Moment, civil, days_before};
 
-/// The years that can be computed with.
+/// The supported years.
 const YEARS: std::ops::RangeInclusive<i64> = 0..=9999;
-/// 400 years, after which the calendar is the same again.
+/// 400 years, the cycle of the calendar.
 const CYCLE: i64 = 146_097 * DAY;
 
 /// A day, or a moment of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Date {
-    /// Since 1970 began on the owner's clock.
+    /// Since 1970-01-01T00:00 local time.
     pub(crate) milliseconds: i64,
-    /// Whether the time of day matters.
+    /// Whether it has a time of day.
     pub(crate) is_timed: bool,
 }
 
@@ -39,7 +39,7 @@ impl Date {
         self.milliseconds.rem_euclid(DAY)
     }
 
-    /// As properties have it: `2024-05-31`, `2024-05-31T10:00:00`.
+    /// Formats it as in properties: `2024-05-31`, `2024-05-31T10:00:00`.
     pub(crate) fn text(self) -> String {
         let date = dates::date(self.days());
         match self.is_timed {
@@ -58,7 +58,7 @@ impl Date {
         )
     }
 
-    /// A part such as `year`.
+    /// A component such as `year`.
     pub(crate) fn field(self, name: &str) -> Option<i64> {
         let (year, month, day) = civil(self.days());
         let of_day = self.of_day();
@@ -74,10 +74,10 @@ impl Date {
         })
     }
 
-    /// In a format of Moment.js.
+    /// Formats it with a Moment.js pattern.
     pub(crate) fn format(self, pattern: &str, offset_minutes: i32) -> String {
         let ahead = i64::from(offset_minutes) * 60_000;
-        // The formatter begins in 1970: earlier days are told as those of a later, equal cycle of the calendar.
+        // The formatter starts in 1970: earlier days are shifted by whole calendar cycles.
         let (year, ..) = civil(self.days());
         let mut shifted = self.milliseconds.saturating_sub(ahead);
         let is_early = shifted < DAY;
@@ -92,7 +92,7 @@ impl Date {
             .format(&written)
     }
 
-    /// The date so much later.
+    /// Adds a duration.
     pub(crate) fn plus(self, duration: Duration) -> Option<Date> {
         let mut milliseconds = self.milliseconds;
         if duration.months != 0 {
@@ -117,7 +117,7 @@ impl Date {
         is_known.then_some(date)
     }
 
-    /// `3 days ago`, `in 2 hours`.
+    /// Relative time: `3 days ago`, `in 2 hours`.
     pub(crate) fn relative(self, now: Date) -> String {
         let difference = match self.is_timed {
             true => self.milliseconds - now.milliseconds,
@@ -134,7 +134,7 @@ impl Date {
     }
 }
 
-/// A span in the words and with the thresholds of Moment.js.
+/// A humanised duration with the thresholds of Moment.js.
 fn span_words(milliseconds: u64) -> String {
     let seconds = milliseconds as f64 / 1000.0;
     let (minutes, hours, days) = (seconds / 60.0, seconds / 3600.0, seconds / 86_400.0);
@@ -154,7 +154,7 @@ fn span_words(milliseconds: u64) -> String {
     }
 }
 
-/// A length of time: months are as long as they are.
+/// A duration; calendar months are kept separately because their length varies.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Duration {
     pub(crate) months: i64,
@@ -170,7 +170,7 @@ impl Duration {
         }
     }
 
-    /// All of it, with months of their average length.
+    /// The total in milliseconds, with months of average length.
     pub(crate) fn milliseconds(self) -> f64 {
         self.months as f64 * 30.436_875 * DAY as f64 + self.rest as f64
     }
@@ -189,7 +189,7 @@ impl Duration {
         }
     }
 
-    /// So many times as long.
+    /// Multiplies it by a factor.
     pub(crate) fn times(self, factor: f64) -> Duration {
         let months = self.months as f64 * factor;
         match months.fract() == 0.0 {
@@ -201,7 +201,7 @@ impl Duration {
         }
     }
 
-    /// All of it in a unit such as `days`.
+    /// The total in a unit such as `days`.
     pub(crate) fn field(self, name: &str) -> Option<f64> {
         let unit = match name {
             "years" => 365.2425 * DAY as f64,
@@ -217,7 +217,7 @@ impl Duration {
         Some(self.milliseconds() / unit)
     }
 
-    /// `1d`, `2 weeks`, `1h 30m`, `-3 months`.
+    /// Parses `1d`, `2 weeks`, `1h 30m`, `-3 months`.
     pub(crate) fn parse(text: &str) -> Option<Duration> {
         let mut duration = Duration::default();
         let mut rest = text.trim();
@@ -254,7 +254,7 @@ impl Duration {
     }
 }
 
-/// The date that a text is as a whole: `2024-05-31`, `2024-05-31 10:00`, `2024-05-31T10:00:05.123`.
+/// Parses a text that is entirely a date: `2024-05-31`, `2024-05-31 10:00`, `2024-05-31T10:00:05.123`.
 pub(crate) fn parse_date(text: &str) -> Option<Date> {
     let text = text.trim();
     let is_date = text.len() >= 10
@@ -302,7 +302,7 @@ pub(crate) fn parse_date(text: &str) -> Option<Date> {
     })
 }
 
-/// A time without its zone, and how far that is ahead of UTC. `Z` and offsets are told as UTC.
+/// Splits a time from its zone; returns the UTC offset of the zone.
 fn zoned(time: &str) -> Option<(&str, i64)> {
     if let Some(time) = time.strip_suffix('Z') {
         return Some((time, 0));

@@ -1,8 +1,8 @@
-//! Computing a tree for one note. Time and memory are bounded: steps are counted, values have a greatest size.
+//! Evaluates an expression for one note. Time and memory are bounded: steps are counted, values have a maximum size.
 
+use super::context::Context;
 use super::operators::{arithmetic, compare};
 use super::value::Value;
-use super::world::World;
 use super::{Expression, Local, Operator, functions, lists, texts};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::FoundNote;
@@ -12,17 +12,17 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// How deep trees may call each other: a formula may use another one.
-const DEEPEST: usize = 160;
-/// How much one value may cost to compute.
-const MOST_STEPS: u32 = 400_000;
-/// How much all values of a call may cost together.
-const MOST_STEPS_OF_ALL: u64 = 200_000_000;
+/// Maximum evaluation depth, including formulas that use other formulas.
+const MAX_DEPTH: usize = 160;
+/// Maximum steps for one value.
+const MAX_STEPS: u32 = 400_000;
+/// Maximum steps for all values of a call.
+const MAX_TOTAL_STEPS: u64 = 200_000_000;
 
-/// The formulas of a database by name: trees, or why there is none.
+/// The parsed formulas of a database by name, or their parse errors.
 pub(crate) type Formulas = HashMap<String, Result<Expression, String>>;
 
-/// A note, with the formulas that were computed for it already.
+/// A note with its cached formula results.
 pub(crate) struct Row {
     pub(crate) note: FoundNote,
     computed: RefCell<HashMap<String, Result<Value, String>>>,
@@ -36,7 +36,7 @@ impl Row {
         }
     }
 
-    /// The property of a name: exactly, or else whatever its case.
+    /// The property with this name: an exact match, else case-insensitive.
     pub(crate) fn property(&self, name: &str) -> Option<&Json> {
         property(self.note.properties.as_ref()?, name)
     }
@@ -53,16 +53,16 @@ fn property<'p>(properties: &'p Map<String, Json>, name: &str) -> Option<&'p Jso
     })
 }
 
-/// What an item of a list is called while an expression is computed for it.
+/// The list item for which an expression is evaluated.
 pub(super) struct Item {
     pub(super) value: Value,
     pub(super) index: usize,
     pub(super) accumulator: Value,
 }
 
-/// Computes trees for a row.
+/// Evaluates expressions for a row.
 pub(crate) struct Evaluator<'e, 'v> {
-    pub(crate) world: &'e World<'v>,
+    pub(crate) context: &'e Context<'v>,
     formulas: &'e Formulas,
     pub(super) row: Option<&'e Row>,
     /// The values of a column, in a summary.
@@ -73,9 +73,9 @@ pub(crate) struct Evaluator<'e, 'v> {
 }
 
 impl<'e, 'v> Evaluator<'e, 'v> {
-    pub(crate) fn new(world: &'e World<'v>, formulas: &'e Formulas, row: &'e Row) -> Self {
+    pub(crate) fn new(context: &'e Context<'v>, formulas: &'e Formulas, row: &'e Row) -> Self {
         Evaluator {
-            world,
+            context,
             formulas,
             row: Some(row),
             values: None,
@@ -85,10 +85,14 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// One that computes a summary of these values.
-    pub(crate) fn of_values(world: &'e World<'v>, formulas: &'e Formulas, values: Value) -> Self {
+    /// Creates an evaluator for a summary of values.
+    pub(crate) fn of_values(
+        context: &'e Context<'v>,
+        formulas: &'e Formulas,
+        values: Value,
+    ) -> Self {
         Evaluator {
-            world,
+            context,
             formulas,
             row: None,
             values: Some(values),
@@ -98,13 +102,13 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// What the tree is for this row.
+    /// Evaluates an expression.
     pub(crate) fn compute(&mut self, expression: &Expression) -> Result<Value, String> {
         self.step()?;
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             self.depth -= 1;
-            return Err(format!("formulas use each other more than {DEEPEST} deep"));
+            return Err(format!("formulas are nested more than {MAX_DEPTH} deep"));
         }
         let value = self.inner(expression);
         self.depth -= 1;
@@ -113,10 +117,10 @@ impl<'e, 'v> Evaluator<'e, 'v> {
 
     pub(super) fn step(&mut self) -> Result<(), String> {
         self.steps += 1;
-        let of_all = self.world.steps.get() + 1;
-        self.world.steps.set(of_all);
-        if self.steps > MOST_STEPS || of_all > MOST_STEPS_OF_ALL {
-            return Err("the expression takes too long to compute".to_owned());
+        let total = self.context.steps.get() + 1;
+        self.context.steps.set(total);
+        if self.steps > MAX_STEPS || total > MAX_TOTAL_STEPS {
+            return Err("the expression exceeds its step limit".to_owned());
         }
         Ok(())
     }
@@ -147,7 +151,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 Some(row) => self.file_field(&row.note, field),
                 None => Ok(Value::Null),
             },
-            Expression::This => Ok(self.world.this().map_or(Value::Null, Value::File)),
+            Expression::This => Ok(self.context.this().map_or(Value::Null, Value::File)),
             Expression::Formula(name) => self.formula(name),
             Expression::Local(local) => {
                 Ok(self.items.last().map_or(Value::Null, |item| match local {
@@ -173,10 +177,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 Value::Null => Ok(Value::Null),
                 Value::Number(number) => Ok(Value::Number(-number)),
                 Value::Duration(duration) => Ok(Value::Duration(duration.negated())),
-                other => Err(format!(
-                    "`-` needs a number, and this is a {}",
-                    other.type_name()
-                )),
+                other => Err(format!("`-` takes a number, not a {}", other.type_name())),
             },
             Expression::All(parts) => {
                 for part in parts {
@@ -204,7 +205,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
     fn property(&self, name: &str) -> Value {
         let value = self.row.and_then(|row| row.property(name));
         value.map_or(Value::Null, |value| {
-            Value::of_property(value, self.world.property_type(name))
+            Value::of_property(value, self.context.property_type(name))
         })
     }
 
@@ -212,16 +213,16 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         let formulas = self.formulas;
         let expression = match formulas.get(name) {
             Some(Ok(expression)) => expression,
-            Some(Err(refusal)) => return Err(refusal.clone()),
-            None => return Err(format!("there is no formula `{name}`")),
+            Some(Err(error)) => return Err(error.clone()),
+            None => return Err(format!("no formula `{name}`")),
         };
         let Some(row) = self.row else {
-            return Err("a summary has no formulas".to_owned());
+            return Err("formulas are not available in a summary".to_owned());
         };
         if let Some(known) = row.computed.borrow().get(name) {
             return known.clone();
         }
-        // What an item is called outside means nothing within the formula.
+        // List items of the caller are not in scope within the formula.
         let items = std::mem::take(&mut self.items);
         let value = self.compute(expression);
         self.items = items;
@@ -233,17 +234,17 @@ impl<'e, 'v> Evaluator<'e, 'v> {
 
     fn member(&mut self, inner: &Expression, name: &str) -> Result<Value, String> {
         if matches!(inner, Expression::This) {
-            let Some(path) = self.world.this() else {
+            let Some(path) = self.context.this() else {
                 return Ok(Value::Null);
             };
             if name == "file" {
                 return Ok(Value::File(path));
             }
-            let note = self.world.note(&path);
+            let note = self.context.note(&path);
             let properties = note.as_ref().and_then(|note| note.properties.as_ref());
             let value = properties.and_then(|properties| property(properties, name));
             return Ok(value.map_or(Value::Null, |value| {
-                Value::of_property(value, self.world.property_type(name))
+                Value::of_property(value, self.context.property_type(name))
             }));
         }
         let value = self.compute(inner)?;
@@ -265,7 +266,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 None => missing(&value),
             },
             Value::File(path) => self.other_file(path, name),
-            Value::Link(_) => match self.world.file_of(&value) {
+            Value::Link(_) => match self.context.file_of(&value) {
                 Some(path) => self.other_file(&path, name),
                 None => Ok(Value::Null),
             },
@@ -295,9 +296,9 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 .get(&**key)
                 .map_or(Value::Null, |inner| Value::of_property(inner, None))),
             (value, index) => Err(format!(
-                "a {} has no place `[{}]`",
+                "a {} has no index `[{}]`",
                 value.type_name(),
-                index.shown()
+                index.display_text()
             )),
         }
     }
@@ -311,10 +312,10 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         match name {
             "isTruthy" => return Ok(Value::Bool(value.is_truthy())),
             "isEmpty" => return Ok(Value::Bool(value.is_empty())),
-            "toString" => return Value::made(value.shown()),
+            "toString" => return Value::bounded_text(value.display_text()),
             "isType" => {
-                let wanted = self.compute(&arguments[0])?.shown();
-                return Ok(Value::Bool(value.type_name() == wanted));
+                let type_name = self.compute(&arguments[0])?.display_text();
+                return Ok(Value::Bool(value.type_name() == type_name));
             }
             "filter" | "map" | "reduce" if matches!(value, Value::List(_)) => {
                 return lists::per_item(self, &value, name, arguments);
@@ -325,7 +326,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         let arguments: Vec<Value> = arguments.collect::<Result<_, _>>()?;
         let refused = || Err(format!("a {} has no function `{name}`", value.type_name()));
         match &value {
-            // What is not there contains nothing, and stays nothing whatever is done to it.
+            // Predicates of a missing value are false; other methods return it unchanged.
             Value::Null => Ok(match name {
                 "contains" | "containsAll" | "containsAny" | "startsWith" | "endsWith"
                 | "hasLink" | "hasTag" | "hasProperty" | "inFolder" | "linksTo" | "matches" => {
@@ -338,10 +339,12 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 texts::of_number(*number, name, &arguments)?.map_or_else(refused, Ok)
             }
             Value::List(list) => {
-                lists::method(self.world, list, name, &arguments)?.map_or_else(refused, Ok)
+                lists::method(self.context, list, name, &arguments)?.map_or_else(refused, Ok)
             }
             Value::Pattern(pattern) => match name {
-                "matches" => Ok(Value::Bool(pattern.regex.is_match(&arguments[0].shown()))),
+                "matches" => Ok(Value::Bool(
+                    pattern.regex.is_match(&arguments[0].display_text()),
+                )),
                 _ => refused(),
             },
             Value::Object(map) => match name {
@@ -357,11 +360,11 @@ impl<'e, 'v> Evaluator<'e, 'v> {
                 "date" => Ok(Value::Date(super::Date::day(date.days()))),
                 "time" => Ok(Value::text(date.time())),
                 "format" => {
-                    let pattern = arguments[0].shown();
-                    Value::made(date.format(&pattern, self.world.now.offset_minutes))
+                    let pattern = arguments[0].display_text();
+                    Value::bounded_text(date.format(&pattern, self.context.now.offset_minutes))
                 }
-                "relative" => Ok(Value::text(date.relative(self.world.local_now()))),
-                // A property that reads as a date may be meant as text.
+                "relative" => Ok(Value::text(date.relative(self.context.local_now()))),
+                // A property that parses as a date may be intended as text.
                 _ => texts::method(&date.text(), name, &arguments)?.map_or_else(refused, Ok),
             },
             Value::Duration(duration) => {
@@ -375,7 +378,7 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         }
     }
 
-    /// Computes an expression for an item of a list.
+    /// Evaluates an expression for a list item.
     pub(super) fn for_item(
         &mut self,
         item: Item,
@@ -387,18 +390,18 @@ impl<'e, 'v> Evaluator<'e, 'v> {
         value
     }
 
-    /// The row's note, or what the index tells of another file.
+    /// Reads the row's note, or the index entry of another file.
     pub(super) fn with_note<T>(&self, path: &str, look: impl FnOnce(&FoundNote) -> T) -> Option<T> {
         match self.row.filter(|row| row.note.path == path) {
             Some(row) => Some(look(&row.note)),
-            None => self.world.note(path).map(|note| look(&note)),
+            None => self.context.note(path).map(|note| look(&note)),
         }
     }
 
     fn operate(&self, operator: Operator, left: &Value, right: &Value) -> Result<Value, String> {
         match operator {
-            Operator::Equal => Ok(Value::Bool(self.world.same(left, right))),
-            Operator::NotEqual => Ok(Value::Bool(!self.world.same(left, right))),
+            Operator::Equal => Ok(Value::Bool(self.context.same(left, right))),
+            Operator::NotEqual => Ok(Value::Bool(!self.context.same(left, right))),
             Operator::Less | Operator::AtMost | Operator::Greater | Operator::AtLeast => {
                 let fits = |order: Ordering| match operator {
                     Operator::Less => order.is_lt(),

@@ -1,4 +1,4 @@
-//! What expressions can tell of a file.
+//! The attributes of files in expressions.
 
 use super::evaluate::Evaluator;
 use super::value::{Link, Value};
@@ -8,7 +8,7 @@ use notehost_sdk::{is_note, parent_of, stem_of};
 use std::rc::Rc;
 
 impl Evaluator<'_, '_> {
-    /// A fact of a file that need not be the row's.
+    /// An attribute of any file.
     pub(super) fn other_file(&self, path: &Rc<str>, name: &str) -> Result<Value, String> {
         if name == "file" {
             return Ok(Value::File(path.clone()));
@@ -18,7 +18,7 @@ impl Evaluator<'_, '_> {
         };
         match self.row.filter(|row| *row.note.path == **path) {
             Some(row) => self.file_field(&row.note, field),
-            None => match self.world.note(path) {
+            None => match self.context.note(path) {
                 Some(note) => self.file_field(&note, field),
                 None => self.file_field(
                     &FoundNote {
@@ -71,10 +71,10 @@ impl Evaluator<'_, '_> {
             "size" => note
                 .size
                 .map_or(Value::Null, |size| Value::Number(size as f64)),
-            // A vault keeps no time of creation.
+            // The vault stores no creation time.
             "mtime" | "ctime" => note
                 .modified
-                .map_or(Value::Null, |time| Value::Date(self.world.local(time))),
+                .map_or(Value::Null, |time| Value::Date(self.context.local(time))),
             "tags" => Value::list(tags(note).into_iter().map(Value::text).collect())?,
             "aliases" => Value::list(
                 note.aliases
@@ -86,7 +86,7 @@ impl Evaluator<'_, '_> {
             "links" => links(|link| !link.kind.is_embed())?,
             "embeds" => links(|link| link.kind.is_embed())?,
             "backlinks" => {
-                let incoming = self.world.incoming(path).into_iter();
+                let incoming = self.context.incoming(path).into_iter();
                 Value::list(incoming.map(|path| Value::File(path.into())).collect())?
             }
             "properties" => Value::Object(Rc::new(note.properties.clone().unwrap_or_default())),
@@ -95,7 +95,7 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// The tags of a note, each once, without `#`.
+/// The distinct tags of a note, without `#`.
 pub(crate) fn tags(note: &FoundNote) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for tag in note.tags.iter().flatten() {

@@ -1,14 +1,15 @@
-//! Functions that stand alone, and those of files and links.
+//! Free functions, and the methods of files and links.
 
 use super::dates::Duration;
 use super::evaluate::Evaluator;
 use super::files::tags;
 use super::value::{Link, Value};
 use super::{Date, Expression, parse_date};
+use notehost_sdk::text::html;
 use notehost_sdk::{fold_name, parent_of};
 use std::rc::Rc;
 
-/// Calls a function that stands alone. How many arguments it has was checked.
+/// Calls a free function. The parser has checked the number of arguments.
 pub(super) fn call(
     evaluator: &mut Evaluator<'_, '_>,
     name: &str,
@@ -24,11 +25,11 @@ pub(super) fn call(
     }
     let values = arguments.iter().map(|argument| evaluator.compute(argument));
     let values: Vec<Value> = values.collect::<Result<_, _>>()?;
-    let world = evaluator.world;
+    let context = evaluator.context;
     match name {
-        "now" => Ok(Value::Date(world.local_now())),
-        "today" => Ok(Value::Date(Date::day(world.local_now().days()))),
-        "random" => Ok(Value::Number(world.random())),
+        "now" => Ok(Value::Date(context.local_now())),
+        "today" => Ok(Value::Date(Date::day(context.local_now().days()))),
+        "random" => Ok(Value::Number(context.random())),
         "max" | "min" => extreme(name, &values),
         _ => one(evaluator, name, &values[0], values.get(1)),
     }
@@ -40,58 +41,62 @@ fn one(
     value: &Value,
     second: Option<&Value>,
 ) -> Result<Value, String> {
-    let world = evaluator.world;
+    let context = evaluator.context;
     match (name, value) {
         ("list", Value::List(_)) => Ok(value.clone()),
         ("list", Value::Null) => Value::list(Vec::new()),
         ("list", _) => Value::list(vec![value.clone()]),
         (_, Value::Null) => Ok(Value::Null),
         ("date", Value::Date(_)) => Ok(value.clone()),
-        ("date", Value::Number(number)) => Ok(Value::Date(world.local(number.max(0.0) as u64))),
+        ("date", Value::Number(number)) => Ok(Value::Date(context.local(number.max(0.0) as u64))),
         ("date", Value::Text(text)) => match parse_date(text) {
             Some(date) => Ok(Value::Date(date)),
             None => Err(format!(
-                "`{text}` is no date: write it as `2024-05-31` or `2024-05-31 10:00:00`"
+                "invalid date `{text}`: write it as `2024-05-31` or `2024-05-31 10:00:00`"
             )),
         },
         ("date", Value::Link(link)) => match parse_date(link.file()) {
             Some(date) => Ok(Value::Date(date)),
-            None => Err(format!("`{}` is no date", link.target)),
+            None => Err(format!("invalid date `{}`", link.target)),
         },
         ("duration", Value::Duration(_)) => Ok(value.clone()),
         ("duration", Value::Number(number)) => Ok(Value::Duration(Duration::of(*number as i64))),
         ("duration", Value::Text(text)) => match Duration::parse(text) {
             Some(duration) => Ok(Value::Duration(duration)),
             None => Err(format!(
-                "`{text}` is no duration: write for example `1d`, `2 weeks`, `1h 30m`"
+                "invalid duration `{text}`: write for example `1d`, `2 weeks`, `1h 30m`"
             )),
         },
         ("number", Value::Number(_)) => Ok(value.clone()),
         ("number", Value::Bool(truth)) => Ok(Value::Number(f64::from(u8::from(*truth)))),
         ("number", Value::Date(date)) => {
-            let ahead = f64::from(world.now.offset_minutes) * 60_000.0;
+            let ahead = f64::from(context.now.offset_minutes) * 60_000.0;
             Ok(Value::Number(date.milliseconds as f64 - ahead))
         }
         ("number", Value::Duration(duration)) => Ok(Value::Number(duration.milliseconds())),
         ("number", Value::Text(text)) => match text.trim().parse::<f64>() {
             Ok(number) => Ok(Value::Number(number)),
-            Err(_) => Err(format!("`{text}` is no number")),
+            Err(_) => Err(format!("invalid number `{text}`")),
         },
-        ("file", _) => Ok(world.file_of(value).map_or(Value::Null, Value::File)),
+        ("file", _) => Ok(context.file_of(value).map_or(Value::Null, Value::File)),
         ("link", Value::Text(_) | Value::Link(_) | Value::File(_)) => {
             let mut link = link_of(value);
             if let Some(display) = second.filter(|display| !display.is_empty()) {
-                link.display = Some(display.shown());
+                link.display = Some(display.display_text());
             }
             Ok(Value::Link(Rc::new(link)))
         }
-        ("link", _) => Ok(Value::Link(Rc::new(link_of(&Value::text(value.shown()))))),
-        ("image", Value::Text(text)) if text.contains("://") => Value::made(format!("![]({text})")),
-        ("image", _) => Value::made(format!("!{}", link_of(value).bracketed())),
-        ("icon", _) => Value::made(format!(":{}:", value.shown())),
-        ("html", _) => Value::made(value.shown()),
-        ("escapeHTML", _) => Value::made(escaped(&value.shown())),
-        _ => Err(format!("`{name}` cannot take a {}", value.type_name())),
+        ("link", _) => Ok(Value::Link(Rc::new(link_of(&Value::text(
+            value.display_text(),
+        ))))),
+        ("image", Value::Text(text)) if text.contains("://") => {
+            Value::bounded_text(format!("![]({text})"))
+        }
+        ("image", _) => Value::bounded_text(format!("!{}", link_of(value).bracketed())),
+        ("icon", _) => Value::bounded_text(format!(":{}:", value.display_text())),
+        ("html", _) => Value::bounded_text(value.display_text()),
+        ("escapeHTML", _) => Value::bounded_text(html::escape(&value.display_text())),
+        _ => Err(format!("`{name}` does not accept a {}", value.type_name())),
     }
 }
 
@@ -104,7 +109,7 @@ fn link_of(value: &Value) -> Link {
             is_external: false,
         },
         other => {
-            let text = other.shown();
+            let text = other.display_text();
             Link::parse(&text).unwrap_or_else(|| Link {
                 is_external: text.contains("://"),
                 target: text,
@@ -132,7 +137,7 @@ fn extreme(name: &str, values: &[Value]) -> Result<Value, String> {
             Value::Number(_) | Value::Date(_) | Value::Duration(_)
         ) {
             return Err(format!(
-                "`{name}` takes numbers or dates, and this is a {}",
+                "`{name}` takes numbers or dates, not a {}",
                 value.type_name()
             ));
         }
@@ -147,35 +152,20 @@ fn extreme(name: &str, values: &[Value]) -> Result<Value, String> {
     Ok(best.cloned().unwrap_or(Value::Null))
 }
 
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            letter => escaped.push(letter),
-        }
-    }
-    escaped
-}
-
-/// Functions of files and links. `None`: there is none of that name.
+/// Methods of files and links. `None` if the name is unknown.
 pub(super) fn of_file(
     evaluator: &Evaluator<'_, '_>,
     value: &Value,
     name: &str,
     arguments: &[Value],
 ) -> Result<Option<Value>, String> {
-    let world = evaluator.world;
+    let context = evaluator.context;
     let first = arguments.first();
     if matches!(value, Value::Link(_)) && !matches!(name, "asFile" | "linksTo") {
-        // A link is also a text, as a reader sees it.
-        return super::texts::method(&value.shown(), name, arguments);
+        // A link also has the methods of its display text.
+        return super::texts::method(&value.display_text(), name, arguments);
     }
-    let Some(path) = world.file_of(value) else {
+    let Some(path) = context.file_of(value) else {
         return Ok(Some(match name {
             "asFile" => Value::Null,
             _ => Value::Bool(false),
@@ -187,16 +177,16 @@ pub(super) fn of_file(
             let mut link = link_of(&Value::File(path));
             link.display = first
                 .filter(|display| !display.is_empty())
-                .map(Value::shown);
+                .map(Value::display_text);
             Value::Link(Rc::new(link))
         }
         "linksTo" | "hasLink" => {
-            let wanted = first.and_then(|target| world.file_of(target));
-            let written = first.map(Value::shown).unwrap_or_default();
+            let target = first.and_then(|target| context.file_of(target));
+            let written = first.map(Value::display_text).unwrap_or_default();
             let has_link = evaluator.with_note(&path, |note| {
                 let mut links = note.links.iter().flatten();
-                links.any(|link| match (&wanted, &link.path) {
-                    (Some(wanted), Some(path)) => **wanted == **path,
+                links.any(|link| match (&target, &link.path) {
+                    (Some(target), Some(path)) => **target == **path,
                     (None, None) => {
                         !written.is_empty() && fold_name(&link.target) == fold_name(&written)
                     }
@@ -206,14 +196,14 @@ pub(super) fn of_file(
             Value::Bool(has_link.unwrap_or_default())
         }
         "hasTag" => {
-            let wanted: Vec<String> = arguments
+            let parents: Vec<String> = arguments
                 .iter()
-                .map(|tag| fold_name(tag.shown().trim_start_matches('#')))
+                .map(|tag| fold_name(tag.display_text().trim_start_matches('#')))
                 .collect();
             let has_tag = evaluator.with_note(&path, |note| {
                 tags(note).into_iter().map(fold_name).any(|tag| {
-                    wanted.iter().any(|wanted| {
-                        let below = tag.strip_prefix(wanted.as_str());
+                    parents.iter().any(|parent| {
+                        let below = tag.strip_prefix(parent.as_str());
                         below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
                     })
                 })
@@ -221,7 +211,7 @@ pub(super) fn of_file(
             Value::Bool(has_tag.unwrap_or_default())
         }
         "hasProperty" => {
-            let name = first.map(Value::shown).unwrap_or_default();
+            let name = first.map(Value::display_text).unwrap_or_default();
             let has = evaluator.with_note(&path, |note| {
                 let mut keys = note
                     .properties
@@ -232,14 +222,14 @@ pub(super) fn of_file(
             Value::Bool(has.unwrap_or_default())
         }
         "inFolder" => {
-            let folder = first.map(Value::shown).unwrap_or_default();
+            let folder = first.map(Value::display_text).unwrap_or_default();
             Value::Bool(is_in_folder(&path, &folder))
         }
         _ => return Ok(None),
     }))
 }
 
-/// Whether a file lies in a folder or below it.
+/// Whether a file is in a folder or its subfolders.
 pub(crate) fn is_in_folder(path: &str, folder: &str) -> bool {
     let (folder, parent) = (
         fold_name(folder.trim_matches('/')),

@@ -1,13 +1,13 @@
-//! Functions of lists.
+//! List functions.
 
 use super::Expression;
+use super::context::Context;
 use super::evaluate::{Evaluator, Item};
 use super::texts::bounds;
-use super::value::{LONGEST, List, Value};
-use super::world::World;
+use super::value::{List, MAX_TEXT_BYTES, Value};
 use std::collections::HashSet;
 
-/// `filter`, `map` and `reduce`: an expression is computed for every item.
+/// `filter`, `map` and `reduce`: evaluate an expression for every item.
 pub(super) fn per_item(
     evaluator: &mut Evaluator<'_, '_>,
     list: &Value,
@@ -42,15 +42,15 @@ pub(super) fn per_item(
     }
 }
 
-/// The other functions of lists. `None`: there is none of that name.
+/// The other list functions. `None` if the name is unknown.
 pub(super) fn method(
-    world: &World<'_>,
+    context: &Context<'_>,
     list: &List,
     name: &str,
     arguments: &[Value],
 ) -> Result<Option<Value>, String> {
     let items = list.items();
-    let has = |wanted: &Value| items.iter().any(|item| world.same(item, wanted));
+    let has = |wanted: &Value| items.iter().any(|item| context.same(item, wanted));
     Ok(Some(match name {
         "contains" => Value::Bool(has(&arguments[0])),
         "containsAll" => Value::Bool(arguments.iter().all(has)),
@@ -63,12 +63,12 @@ pub(super) fn method(
         "join" => {
             let separator = arguments
                 .first()
-                .map_or_else(|| ",".to_owned(), Value::shown);
-            if separator.len().saturating_mul(items.len()) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+                .map_or_else(|| ",".to_owned(), Value::display_text);
+            if separator.len().saturating_mul(items.len()) > MAX_TEXT_BYTES {
+                return Err("text is too long".to_owned());
             }
-            let shown: Vec<String> = items.iter().map(Value::shown).collect();
-            Value::made(shown.join(&separator))?
+            let shown: Vec<String> = items.iter().map(Value::display_text).collect();
+            Value::bounded_text(shown.join(&separator))?
         }
         "reverse" => Value::list(items.iter().rev().cloned().collect())?,
         "slice" => {
@@ -101,10 +101,10 @@ fn flatten(items: &[Value], flat: &mut Vec<Value>) {
     }
 }
 
-/// Each value once, the first of its kind.
+/// The distinct values, in order of first occurrence.
 pub(crate) fn unique(items: &[Value]) -> Vec<Value> {
     let mut seen = HashSet::new();
-    let is_new = |value: &&Value| seen.insert((value.type_name(), value.shown()));
+    let is_new = |value: &&Value| seen.insert((value.type_name(), value.display_text()));
     items.iter().filter(is_new).cloned().collect()
 }
 

@@ -1,8 +1,9 @@
-//! The expressions of `.base` files: what filters and formulas are written in.
+//! The expression language of filters and formulas in `.base` files.
 //!
-//! `parser` makes a tree of a text and refuses what it does not know by name and place; `evaluate` computes the tree for
-//! one note. Nothing here knows YAML, views or actions.
+//! `parser` parses a text to a tree and rejects unknown names with their position; `evaluate` evaluates the tree for
+//! one note. YAML, views and actions are not handled here.
 
+mod context;
 mod dates;
 mod evaluate;
 mod files;
@@ -14,25 +15,24 @@ mod scanner;
 mod texts;
 mod value;
 mod vocabulary;
-mod world;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use context::Context;
 pub(crate) use dates::{Date, parse_date};
 pub(crate) use evaluate::{Evaluator, Formulas, Row};
 pub(crate) use lists::{numbers, unique};
 pub(crate) use parser::parse;
 pub(crate) use value::{Value, file_link};
-pub(crate) use world::World;
 
 use regex::Regex;
 use std::rc::Rc;
 
-/// A tree that can be computed.
+/// A parsed expression.
 #[derive(Debug, Clone)]
 pub(crate) enum Expression {
-    /// A value that is written there.
+    /// A literal value.
     Literal(Value),
     List(Vec<Expression>),
     Object(Vec<(String, Expression)>),
@@ -42,13 +42,13 @@ pub(crate) enum Expression {
     Note,
     /// The note's file.
     File,
-    /// A fact of the note's file, such as `name`.
+    /// An attribute of the note's file, such as `name`.
     FileField(&'static str),
-    /// The file in which the database stands.
+    /// The file that contains the database.
     This,
     /// A formula of the database.
     Formula(String),
-    /// What `filter`, `map` and `reduce` hand to their expression.
+    /// A variable that `filter`, `map` and `reduce` bind in their expression.
     Local(Local),
     /// All values of a column, in a summary.
     Values,
@@ -63,18 +63,18 @@ pub(crate) enum Expression {
     Binary(Operator, Box<Expression>, Box<Expression>),
 }
 
-/// A name that stands for something only within `filter`, `map` and `reduce`.
+/// A variable in scope only within `filter`, `map` and `reduce`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub(crate) enum Local {
     Value,
     Index,
     Accumulator,
 }
 
-/// What stands between two values.
+/// A binary operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the words say it")]
+#[allow(missing_docs, reason = "the names are self-explanatory")]
 pub(crate) enum Operator {
     Add,
     Subtract,
@@ -101,7 +101,7 @@ impl Pattern {
     pub(crate) fn new(source: &str, flags: &str) -> Result<Rc<Pattern>, String> {
         if let Some(unknown) = flags.chars().find(|flag| !"gimsuy".contains(*flag)) {
             return Err(format!(
-                "the regular expression has an unknown flag `{unknown}`"
+                "unknown flag `{unknown}` of the regular expression"
             ));
         }
         let regex = regex::RegexBuilder::new(source)
@@ -111,10 +111,10 @@ impl Pattern {
             .size_limit(1 << 20)
             .build()
             .map_err(|error| {
-                let told = error.to_string();
-                let reason = told.lines().last().unwrap_or_default();
+                let message = error.to_string();
+                let reason = message.lines().last().unwrap_or_default();
                 format!(
-                    "the regular expression `{source}` cannot be used: {}",
+                    "invalid regular expression `{source}`: {}",
                     reason.trim_start_matches("error: ")
                 )
             })?;
@@ -127,7 +127,7 @@ impl Pattern {
 }
 
 impl Expression {
-    /// Hands every part of the tree to `see`.
+    /// Calls `see` with every node of the tree.
     pub(crate) fn each(&self, see: &mut impl FnMut(&Expression)) {
         see(self);
         match self {
@@ -168,7 +168,7 @@ impl Expression {
     }
 }
 
-/// Whether a text is a link as properties have it: `[[Note]]`.
+/// Whether a text is a wikilink: `[[Note]]`.
 pub(crate) fn is_link(text: &str) -> bool {
     value::Link::parse(text).is_some()
 }

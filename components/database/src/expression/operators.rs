@@ -1,11 +1,11 @@
-//! What operators do with two values.
+//! Binary operators on values.
 
 use super::dates::Duration;
 use super::value::Value;
 use super::{Date, Operator, parse_date};
 use std::cmp::Ordering;
 
-/// The order of two values; nothing where they cannot be compared.
+/// Compares two values; `None` if they are not comparable.
 pub(super) fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Date(one), Value::Date(other)) => Some(one.milliseconds.cmp(&other.milliseconds)),
@@ -34,7 +34,7 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
     };
     let refused = || {
         Err(format!(
-            "`{sign}` cannot be used between a {} and a {}",
+            "`{sign}` is not defined for a {} and a {}",
             left.type_name(),
             right.type_name()
         ))
@@ -47,7 +47,7 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
         };
         let moved = date
             .plus(duration)
-            .ok_or("a date leaves the years 0 to 9999")?;
+            .ok_or("date out of range: years 0 to 9999")?;
         Ok(Value::Date(moved))
     };
     let is_sum = matches!(operator, Operator::Add | Operator::Subtract);
@@ -70,9 +70,11 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
                 (None, Some(other)) if operator == Operator::Subtract => Ok(Value::Duration(
                     Duration::of(date.milliseconds.saturating_sub(other.milliseconds)),
                 )),
-                _ if operator == Operator::Add => Value::made(format!("{}{text}", date.text())),
+                _ if operator == Operator::Add => {
+                    Value::bounded_text(format!("{}{text}", date.text()))
+                }
                 _ => Err(format!(
-                    "`{text}` is no duration: write for example `\"1d\"`, `\"2 weeks\"`, `\"1h 30m\"`"
+                    "invalid duration `{text}`: write for example `\"1d\"`, `\"2 weeks\"`, `\"1h 30m\"`"
                 )),
             }
         }
@@ -91,7 +93,7 @@ pub(super) fn arithmetic(operator: Operator, left: &Value, right: &Value) -> Res
         | (other, Value::Text(_) | Value::Link(_) | Value::File(_))
             if operator == Operator::Add && !matches!(other, Value::List(_)) =>
         {
-            Value::made(format!("{}{}", left.shown(), right.shown()))
+            Value::bounded_text(format!("{}{}", left.display_text(), right.display_text()))
         }
         (Value::List(one), Value::List(other)) if operator == Operator::Add => {
             Value::list(one.items().iter().chain(other.items()).cloned().collect())

@@ -1,19 +1,19 @@
-//! A text becomes a tree. What is unknown is refused with its name and place; nothing is guessed.
+//! Parses an expression. Unknown names are rejected with their position.
 
 use super::scanner::Scanner;
 use super::value::Value;
 use super::{Expression, Local, Operator, Pattern, vocabulary};
 
-/// How deep a tree may be: computing it must not need more stack than a component has.
-const DEEPEST: usize = 80;
-/// How long an expression may be.
-const LONGEST: usize = 20_000;
+/// Maximum depth of a tree, so that evaluation fits the stack of a component.
+const MAX_DEPTH: usize = 80;
+/// Maximum length of an expression in bytes.
+const MAX_BYTES: usize = 20_000;
 
-/// The tree of an expression. `values` tells whether it is a summary, in which that name means something.
+/// Parses an expression. `values` is whether the name `values` is in scope, as in a summary.
 pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return Err(format!(
-            "the expression has {} bytes, and may have {LONGEST}",
+            "the expression has {} bytes, the maximum is {MAX_BYTES}",
             text.len()
         ));
     }
@@ -26,8 +26,8 @@ pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> 
     if parser.scanner.peek().is_none() {
         return Err("the expression is empty".to_owned());
     }
-    let place_told = |(place, message): Refusal| format!("{message} (at character {place})");
-    let Tree { expression, .. } = parser.any().map_err(place_told)?;
+    let with_place = |(place, message): ParseError| format!("{message} (at character {place})");
+    let Tree { expression, .. } = parser.any().map_err(with_place)?;
     match parser.scanner.peek() {
         None => Ok(expression),
         Some(letter) => {
@@ -39,16 +39,16 @@ pub(crate) fn parse(text: &str, is_summary: bool) -> Result<Expression, String> 
                 _ => "",
             };
             Err(format!(
-                "`{letter}` was not expected{advice} (at character {place})"
+                "unexpected `{letter}`{advice} (at character {place})"
             ))
         }
     }
 }
 
-/// Why, and at which character.
-type Refusal = (usize, String);
+/// A parse error: its position and message.
+type ParseError = (usize, String);
 
-/// A part of the expression and how deep it is.
+/// A parsed node and its depth.
 struct Tree {
     expression: Expression,
     depth: usize,
@@ -57,31 +57,33 @@ struct Tree {
 struct Parser<'t> {
     scanner: Scanner<'t>,
     is_summary: bool,
-    /// In how many expressions that are computed per item.
+    /// Nesting depth of per-item expressions.
     per_item: usize,
-    /// In how many brackets.
+    /// Nesting depth of brackets.
     depth: usize,
 }
 
 impl Parser<'_> {
-    fn refuse<T>(&mut self, message: impl Into<String>) -> Result<T, Refusal> {
+    fn error<T>(&mut self, message: impl Into<String>) -> Result<T, ParseError> {
         Err((self.scanner.place(), message.into()))
     }
 
-    fn tree(&mut self, expression: Expression, depth: usize) -> Result<Tree, Refusal> {
-        match depth > DEEPEST {
-            true => self.refuse(format!("the expression is nested more than {DEEPEST} deep")),
+    fn tree(&mut self, expression: Expression, depth: usize) -> Result<Tree, ParseError> {
+        match depth > MAX_DEPTH {
+            true => self.error(format!(
+                "the expression is nested more than {MAX_DEPTH} deep"
+            )),
             false => Ok(Tree { expression, depth }),
         }
     }
 
-    /// An expression, with everything that binds weakest.
-    fn any(&mut self) -> Result<Tree, Refusal> {
+    /// An expression, starting at the lowest precedence.
+    fn any(&mut self) -> Result<Tree, ParseError> {
         self.depth += 1;
-        if self.depth > DEEPEST / 2 {
-            return self.refuse(format!(
-                "the expression has more than {} brackets in brackets",
-                DEEPEST / 2
+        if self.depth > MAX_DEPTH / 2 {
+            return self.error(format!(
+                "brackets are nested more than {} deep",
+                MAX_DEPTH / 2
             ));
         }
         let tree = self.joined("||", Self::all, Expression::Any);
@@ -89,17 +91,17 @@ impl Parser<'_> {
         tree
     }
 
-    fn all(&mut self) -> Result<Tree, Refusal> {
+    fn all(&mut self) -> Result<Tree, ParseError> {
         self.joined("&&", Self::compared, Expression::All)
     }
 
-    /// Parts with the same sign between them; one alone is itself.
+    /// Operands of one logical operator; a single operand is returned unchanged.
     fn joined(
         &mut self,
         sign: &str,
-        part: fn(&mut Self) -> Result<Tree, Refusal>,
+        part: fn(&mut Self) -> Result<Tree, ParseError>,
         join: fn(Vec<Expression>) -> Expression,
-    ) -> Result<Tree, Refusal> {
+    ) -> Result<Tree, ParseError> {
         let first = part(self)?;
         if !self.scanner.rest().starts_with(sign) {
             return Ok(first);
@@ -114,7 +116,7 @@ impl Parser<'_> {
         self.tree(join(parts), depth + 1)
     }
 
-    fn compared(&mut self) -> Result<Tree, Refusal> {
+    fn compared(&mut self) -> Result<Tree, ParseError> {
         const SIGNS: [(&str, Operator); 6] = [
             ("==", Operator::Equal),
             ("!=", Operator::NotEqual),
@@ -126,14 +128,14 @@ impl Parser<'_> {
         self.operated(&SIGNS, Self::added)
     }
 
-    fn added(&mut self) -> Result<Tree, Refusal> {
+    fn added(&mut self) -> Result<Tree, ParseError> {
         self.operated(
             &[("+", Operator::Add), ("-", Operator::Subtract)],
             Self::multiplied,
         )
     }
 
-    fn multiplied(&mut self) -> Result<Tree, Refusal> {
+    fn multiplied(&mut self) -> Result<Tree, ParseError> {
         const SIGNS: [(&str, Operator); 3] = [
             ("*", Operator::Multiply),
             ("/", Operator::Divide),
@@ -145,8 +147,8 @@ impl Parser<'_> {
     fn operated(
         &mut self,
         signs: &[(&str, Operator)],
-        part: fn(&mut Self) -> Result<Tree, Refusal>,
-    ) -> Result<Tree, Refusal> {
+        part: fn(&mut Self) -> Result<Tree, ParseError>,
+    ) -> Result<Tree, ParseError> {
         let mut left = part(self)?;
         while let Some((_, operator)) = signs.iter().find(|(sign, _)| self.scanner.take(sign)) {
             let right = part(self)?;
@@ -156,8 +158,8 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// `!` and `-` before a value; without calling itself, so that a row of them needs no stack.
-    fn signed(&mut self) -> Result<Tree, Refusal> {
+    /// Prefix `!` and `-`; iterative, so that a long run of them uses no stack.
+    fn signed(&mut self) -> Result<Tree, ParseError> {
         let mut signs = Vec::new();
         loop {
             let rest = self.scanner.rest();
@@ -168,8 +170,8 @@ impl Parser<'_> {
                 }
                 _ => break,
             }
-            if signs.len() > DEEPEST {
-                return self.refuse("there are too many signs before a value");
+            if signs.len() > MAX_DEPTH {
+                return self.error("too many prefix operators");
             }
         }
         let mut tree = self.followed()?;
@@ -184,14 +186,14 @@ impl Parser<'_> {
         Ok(tree)
     }
 
-    /// A value with everything that follows it: `.name`, `.name(…)`, `[…]`.
-    fn followed(&mut self) -> Result<Tree, Refusal> {
+    /// A value with its postfix operators: `.name`, `.name(…)`, `[…]`.
+    fn followed(&mut self) -> Result<Tree, ParseError> {
         let mut tree = self.primary()?;
         loop {
             if self.scanner.take(".") {
                 let place = self.scanner.place();
                 let Some(name) = self.scanner.name() else {
-                    return self.refuse("a name is missing after `.`");
+                    return self.error("expected a name after `.`");
                 };
                 if self.scanner.take("(") {
                     let is_per_item = vocabulary::is_per_item(name);
@@ -208,7 +210,7 @@ impl Parser<'_> {
             } else if self.scanner.take("[") {
                 let inside = self.any()?;
                 if !self.scanner.take("]") {
-                    return self.refuse("`]` is missing");
+                    return self.error("expected `]`");
                 }
                 let depth = tree.depth.max(inside.depth) + 1;
                 tree = self.tree(indexed(tree.expression, inside.expression), depth)?;
@@ -218,11 +220,11 @@ impl Parser<'_> {
         }
     }
 
-    fn primary(&mut self) -> Result<Tree, Refusal> {
+    fn primary(&mut self) -> Result<Tree, ParseError> {
         let place = self.scanner.place();
         let at_place = |message: String| (place, message);
         let expression = match self.scanner.peek() {
-            None => return self.refuse("the expression ends too early: a value is missing"),
+            None => return self.error("unexpected end of the expression: expected a value"),
             Some('"' | '\'') => {
                 let text = self.scanner.quoted().map_err(at_place)?;
                 Expression::Literal(Value::text(text))
@@ -237,7 +239,7 @@ impl Parser<'_> {
                 self.scanner.take("(");
                 let tree = self.any()?;
                 if !self.scanner.take(")") {
-                    return self.refuse("`)` is missing");
+                    return self.error("expected `)`");
                 }
                 return Ok(tree);
             }
@@ -253,16 +255,14 @@ impl Parser<'_> {
             Some(letter) => match self.scanner.name() {
                 Some(name) => return self.named(name, place),
                 None => {
-                    return self.refuse(format!(
-                        "`{letter}` was not expected here: a value is missing"
-                    ));
+                    return self.error(format!("unexpected `{letter}`: expected a value"));
                 }
             },
         };
         self.tree(expression, 1)
     }
 
-    fn named(&mut self, name: &str, place: usize) -> Result<Tree, Refusal> {
+    fn named(&mut self, name: &str, place: usize) -> Result<Tree, ParseError> {
         if self.scanner.take("(") {
             let (arguments, depth) = self.arguments(")", false)?;
             let function =
@@ -289,8 +289,8 @@ impl Parser<'_> {
         self.tree(expression, 1)
     }
 
-    /// What stands behind `formula`: `.name` or `["name"]`.
-    fn formula_name(&mut self) -> Result<String, Refusal> {
+    /// The name after `formula`: `.name` or `["name"]`.
+    fn formula_name(&mut self) -> Result<String, ParseError> {
         if self.scanner.take(".")
             && let Some(name) = self.scanner.name()
         {
@@ -303,10 +303,10 @@ impl Parser<'_> {
                 return Ok(name);
             }
         }
-        self.refuse("`formula` needs a name: write `formula.name` or `formula[\"a name\"]`")
+        self.error("`formula` needs a name: write `formula.name` or `formula[\"a name\"]`")
     }
 
-    fn object(&mut self) -> Result<Tree, Refusal> {
+    fn object(&mut self) -> Result<Tree, ParseError> {
         self.scanner.take("{");
         let (mut entries, mut depth) = (Vec::new(), 0);
         while !self.scanner.take("}") {
@@ -315,28 +315,28 @@ impl Parser<'_> {
                 Some('"' | '\'') => self.scanner.quoted().map_err(|message| (place, message))?,
                 _ => match self.scanner.name() {
                     Some(name) => name.to_owned(),
-                    None => return self.refuse("a key or `}` is missing"),
+                    None => return self.error("expected a key or `}`"),
                 },
             };
             if !self.scanner.take(":") {
-                return self.refuse("`:` is missing after the key");
+                return self.error("expected `:` after the key");
             }
             let value = self.any()?;
             depth = depth.max(value.depth);
             entries.push((key, value.expression));
             if !self.scanner.take(",") && !self.scanner.rest().starts_with('}') {
-                return self.refuse("`,` or `}` is missing");
+                return self.error("expected `,` or `}`");
             }
         }
         self.tree(Expression::Object(entries), depth + 1)
     }
 
-    /// Expressions with commas between, up to the closing bracket; the first may be one that is computed per item.
+    /// Comma-separated expressions up to the closing bracket; the first may be evaluated per item.
     fn arguments(
         &mut self,
         end: &str,
         is_per_item: bool,
-    ) -> Result<(Vec<Expression>, usize), Refusal> {
+    ) -> Result<(Vec<Expression>, usize), ParseError> {
         let (mut arguments, mut depth) = (Vec::new(), 0);
         while !self.scanner.take(end) {
             let is_first = is_per_item && arguments.is_empty();
@@ -347,7 +347,7 @@ impl Parser<'_> {
             depth = depth.max(argument.depth);
             arguments.push(argument.expression);
             if !self.scanner.take(",") && !self.scanner.rest().starts_with(end) {
-                return self.refuse(format!("`,` or `{end}` is missing"));
+                return self.error(format!("expected `,` or `{end}`"));
             }
         }
         Ok((arguments, depth))
@@ -372,7 +372,7 @@ fn indexed(inner: Expression, inside: Expression) -> Expression {
     }
 }
 
-/// Tags are told without `#`, so that they are compared without it.
+/// Strips `#` from tag literals: `file.tags` holds tags without it.
 fn called(inner: Expression, method: &'static str, mut arguments: Vec<Expression>) -> Expression {
     if matches!(inner, Expression::FileField("tags")) && method.starts_with("contains") {
         for argument in &mut arguments {
@@ -387,7 +387,7 @@ fn called(inner: Expression, method: &'static str, mut arguments: Vec<Expression
     Expression::Method(Box::new(inner), method, arguments)
 }
 
-/// A note is named without `.md`, so that its name is compared without it.
+/// Strips `.md` from name literals: `file.name` of a note is without it.
 fn binary(operator: Operator, mut left: Expression, mut right: Expression) -> Expression {
     let is_name = |side: &Expression| matches!(side, Expression::FileField("name"));
     if is_name(&left) || is_name(&right) {

@@ -1,6 +1,6 @@
-//! The letters of an expression, one after the other, and the words that they make.
+//! The scanner: characters and tokens of an expression.
 
-/// Where the parser is in a text.
+/// A position in the text of an expression.
 pub(super) struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -11,19 +11,19 @@ impl<'t> Scanner<'t> {
         Scanner { text, at: 0 }
     }
 
-    /// What is left, without spaces before it.
+    /// Skips spaces and returns the remaining text.
     pub(super) fn rest(&mut self) -> &'t str {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
         &self.text[self.at..]
     }
 
-    /// The next letter.
+    /// The next character.
     pub(super) fn peek(&mut self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    /// Goes past a sign if it comes next.
+    /// Consumes a token if it comes next.
     pub(super) fn take(&mut self, sign: &str) -> bool {
         let is_next = self.rest().starts_with(sign);
         if is_next {
@@ -32,7 +32,7 @@ impl<'t> Scanner<'t> {
         is_next
     }
 
-    /// The number of the next letter, from 1.
+    /// The position of the next character, 1-based.
     pub(super) fn place(&mut self) -> usize {
         self.rest();
         self.text[..self.at].chars().count() + 1
@@ -67,15 +67,15 @@ impl<'t> Scanner<'t> {
         self.at += end;
         rest[..end]
             .parse()
-            .map_err(|_| format!("`{}` is no number", &rest[..end]))
+            .map_err(|_| format!("invalid number `{}`", &rest[..end]))
     }
 
-    /// A text in quotes; the next letter is the quote.
+    /// A quoted text; the next character is the quote.
     pub(super) fn quoted(&mut self) -> Result<String, String> {
         let rest = self.rest();
         let mut letters = rest.char_indices();
         let Some((_, quote)) = letters.next() else {
-            return Err("a text is missing".to_owned());
+            return Err("expected a quoted text".to_owned());
         };
         let mut text = String::new();
         while let Some((offset, letter)) = letters.next() {
@@ -94,10 +94,10 @@ impl<'t> Scanner<'t> {
                 letter => text.push(letter),
             }
         }
-        Err(format!("the text has no closing `{quote}`"))
+        Err(format!("missing closing `{quote}`"))
     }
 
-    /// A regular expression and its flags; the next letter is the slash before it.
+    /// A regular expression and its flags; the next character is the opening slash.
     pub(super) fn pattern(&mut self) -> Result<(&'t str, &'t str), String> {
         let rest = self.rest();
         let (mut is_escaped, mut in_class) = (false, false);
@@ -120,7 +120,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// Letters of every script, also emoji; signs of ASCII have meanings.
+/// Letters of every script and emoji; ASCII punctuation is reserved for operators.
 fn begins_name(letter: char) -> bool {
     letter.is_alphabetic()
         || matches!(letter, '_' | '$')

@@ -1,4 +1,4 @@
-//! What expressions are computed to, what is refused, and that nothing can make them fall over.
+//! Expressions: results, errors and resource limits.
 
 use super::*;
 use notehost_sdk::index::{Field, Query};
@@ -21,7 +21,7 @@ fn vault() -> MemoryVault {
 }
 
 fn computed_in(vault: &MemoryVault, text: &str) -> Result<Value, String> {
-    let world = World::new(vault, Some("People/Ana.md")).unwrap();
+    let context = Context::new(vault, Some("People/Ana.md")).unwrap();
     let fields = vec![
         Field::Properties,
         Field::Tags,
@@ -42,7 +42,7 @@ fn computed_in(vault: &MemoryVault, text: &str) -> Result<Value, String> {
         ("half".to_owned(), parse("price / 2", false)),
         ("a b".to_owned(), parse("formula.half + 1", false)),
     ]);
-    Evaluator::new(&world, &formulas, &row).compute(&parse(text, false)?)
+    Evaluator::new(&context, &formulas, &row).compute(&parse(text, false)?)
 }
 
 fn computed(text: &str) -> Result<Json, String> {
@@ -57,7 +57,7 @@ fn same(cases: &[(&str, Json)]) {
 }
 
 #[test]
-fn operators_bind_as_everywhere() {
+fn operators_have_the_usual_precedence() {
     same(&[
         ("1 + 2 * 3", json!(7)),
         ("(1 + 2) * 3 - -1", json!(10)),
@@ -77,7 +77,7 @@ fn operators_bind_as_everywhere() {
 }
 
 #[test]
-fn properties_formulas_and_files_are_known() {
+fn properties_formulas_and_files_are_resolved() {
     same(&[
         ("note.price", json!(12.5)),
         ("note[\"Title Case\"]", json!("yes it is")),
@@ -130,7 +130,7 @@ fn properties_formulas_and_files_are_known() {
 }
 
 #[test]
-fn texts_and_numbers_have_their_functions() {
+fn text_and_number_functions() {
     same(&[
         ("\"hello\".contains(\"ell\")", json!(true)),
         ("\"hello\".containsAll(\"h\", \"x\")", json!(false)),
@@ -183,7 +183,7 @@ fn texts_and_numbers_have_their_functions() {
 }
 
 #[test]
-fn lists_and_objects_have_their_functions() {
+fn list_and_object_functions() {
     same(&[
         ("[1,2,3,4].filter(value > 2)", json!([3, 4])),
         ("[1,2,3].map(value * 10 + index)", json!([10, 21, 32])),
@@ -211,7 +211,7 @@ fn lists_and_objects_have_their_functions() {
 }
 
 #[test]
-fn dates_are_computed_with() {
+fn date_functions() {
     same(&[
         ("now()", json!("2024-05-31T10:20:30")),
         ("today()", json!("2024-05-31")),
@@ -257,63 +257,63 @@ fn dates_are_computed_with() {
     assert!(
         computed("date(\"2024-02-30\")")
             .unwrap_err()
-            .contains("`2024-02-30` is no date")
+            .contains("invalid date `2024-02-30`")
     );
     assert!(
         computed("due - \"soon\"")
             .unwrap_err()
-            .contains("no duration")
+            .contains("invalid duration")
     );
 }
 
 #[test]
-fn what_is_unknown_is_refused_by_name_and_place() {
-    for (text, told) in [
+fn parse_errors_name_the_problem_and_its_position() {
+    for (text, expected) in [
         ("foo(1)", "unknown function `foo` (at character 1)"),
         (
             "1 + price.frobnicate()",
             "unknown function `frobnicate` (at character 11)",
         ),
-        ("\"a\".Contains(\"b\")", "the nearest is `contains`"),
-        ("today(1)", "`today` takes 0 arguments, and has 1"),
-        ("if(1)", "`if` takes 2 to 3 arguments, and has 1"),
-        ("file.nmae", "`file.nmae` is unknown"),
+        ("\"a\".Contains(\"b\")", "did you mean `contains`?"),
+        ("today(1)", "`today` takes 0 arguments, not 1"),
+        ("if(1)", "`if` takes 2 to 3 arguments, not 1"),
+        ("file.nmae", "unknown file attribute `file.nmae`"),
         ("status = 1", "write `==` to compare"),
         ("a ? b : c", "write `if(condition, one, other)`"),
         ("a & b", "write `&&` or `||`"),
-        ("(1 + 2", "`)` is missing"),
-        ("[1, 2", "`,` or `]` is missing"),
-        ("\"open", "no closing `\"`"),
-        ("/a(/.matches(\"x\")", "cannot be used"),
+        ("(1 + 2", "expected `)`"),
+        ("[1, 2", "expected `,` or `]`"),
+        ("\"open", "missing closing `\"`"),
+        ("/a(/.matches(\"x\")", "invalid regular expression"),
         ("/a/q.matches(\"x\")", "unknown flag `q`"),
-        ("1 +", "a value is missing (at character 4)"),
+        ("1 +", "expected a value (at character 4)"),
         ("formula", "`formula` needs a name"),
-        ("price.now()", "`now` stands alone"),
+        ("price.now()", "`now` is a function"),
         ("", "the expression is empty"),
-        ("x.", "a name is missing after `.`"),
-        ("{a 1}", "`:` is missing"),
+        ("x.", "expected a name after `.`"),
+        ("{a 1}", "expected `:`"),
     ] {
-        let refusal = parse(text, false).unwrap_err();
-        assert!(refusal.contains(told), "{text}: {refusal}");
+        let error = parse(text, false).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
     }
-    for (text, told) in [
+    for (text, expected) in [
         ("true.toFixed(1)", "a boolean has no function `toFixed`"),
         ("price.lower()", "a number has no function `lower`"),
         (
             "price * \"x\"",
-            "`*` cannot be used between a number and a string",
+            "`*` is not defined for a number and a string",
         ),
-        ("number(\"x\")", "`x` is no number"),
+        ("number(\"x\")", "invalid number `x`"),
         ("price.foo", "a number has no `foo`"),
-        ("formula.nothing", "there is no formula `nothing`"),
+        ("formula.nothing", "no formula `nothing`"),
     ] {
-        let refusal = computed(text).unwrap_err();
-        assert!(refusal.contains(told), "{text}: {refusal}");
+        let error = computed(text).unwrap_err();
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }
 
 #[test]
-fn nothing_takes_all_stack_time_or_memory() {
+fn stack_time_and_memory_are_bounded() {
     for text in [
         "(".repeat(10_000),
         "!".repeat(10_000) + "1",
@@ -422,25 +422,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn any_letters_are_read_or_refused(text in "\\PC{0,60}") {
+    fn parsing_arbitrary_text_never_panics(text in "\\PC{0,60}") {
         let _ = parse(&text, false);
     }
 
     #[test]
-    fn letters_of_the_language_are_read_or_refused(text in "[a-c(){}\\[\\].,:\"'/\\\\!<>=&|+*%0-9 \\-]{0,60}") {
+    fn parsing_arbitrary_tokens_never_panics(text in "[a-c(){}\\[\\].,:\"'/\\\\!<>=&|+*%0-9 \\-]{0,60}") {
         let _ = parse(&text, true);
     }
 
     #[test]
-    fn every_expression_is_computed_or_refused(text in expression()) {
+    fn evaluating_arbitrary_expressions_never_panics(text in expression()) {
         let vault = vault();
         if let Ok(value) = computed_in(&vault, &text) {
-            let _ = (value.json(), value.shown(), value.order(&value));
+            let _ = (value.json(), value.display_text(), value.order(&value));
         }
     }
 
     #[test]
-    fn dates_survive_being_written(milliseconds in -60_000_000_000_000i64..250_000_000_000_000, is_timed: bool) {
+    fn dates_round_trip_through_text(milliseconds in -60_000_000_000_000i64..250_000_000_000_000, is_timed: bool) {
         let seconds = milliseconds.div_euclid(1000) * 1000;
         let date = if is_timed { Date::moment(seconds) } else { Date::day(seconds.div_euclid(86_400_000)) };
         prop_assert_eq!(parse_date(&date.text()), Some(date));

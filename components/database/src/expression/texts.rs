@@ -1,13 +1,21 @@
-//! Functions of texts and numbers. `None` where there is none of that name.
+//! Methods of texts and numbers. `None` if the name is unknown.
 
-use super::value::{LONGEST, Value};
+use super::value::{MAX_TEXT_BYTES, Value};
 
 pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Option<Value>, String> {
-    let first = || arguments[0].shown();
+    let first = || arguments[0].display_text();
     Ok(Some(match name {
         "contains" => Value::Bool(text.contains(&first())),
-        "containsAll" => Value::Bool(arguments.iter().all(|part| text.contains(&part.shown()))),
-        "containsAny" => Value::Bool(arguments.iter().any(|part| text.contains(&part.shown()))),
+        "containsAll" => Value::Bool(
+            arguments
+                .iter()
+                .all(|part| text.contains(&part.display_text())),
+        ),
+        "containsAny" => Value::Bool(
+            arguments
+                .iter()
+                .any(|part| text.contains(&part.display_text())),
+        ),
         "startsWith" => Value::Bool(text.starts_with(&first())),
         "endsWith" => Value::Bool(text.ends_with(&first())),
         "lower" => Value::text(text.to_lowercase()),
@@ -18,19 +26,19 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
         "repeat" => {
             let count =
                 usize::try_from(whole(&arguments[0], "repeat")?.max(0)).unwrap_or(usize::MAX);
-            if text.len().saturating_mul(count) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+            if text.len().saturating_mul(count) > MAX_TEXT_BYTES {
+                return Err("text is too long".to_owned());
             }
             Value::text(text.repeat(count))
         }
         "replace" => {
-            let replacement = arguments[1].shown();
+            let replacement = arguments[1].display_text();
             let places = match &arguments[0] {
                 Value::Pattern(pattern) => pattern.regex.find_iter(text).count(),
-                other => text.matches(&other.shown()).count(),
+                other => text.matches(&other.display_text()).count(),
             };
-            if places.saturating_mul(replacement.len()) > LONGEST {
-                return Err("a text becomes too long".to_owned());
+            if places.saturating_mul(replacement.len()) > MAX_TEXT_BYTES {
+                return Err("text is too long".to_owned());
             }
             let replaced = match &arguments[0] {
                 Value::Pattern(pattern) if pattern.is_global => pattern
@@ -41,9 +49,9 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                     .regex
                     .replace(text, replacement.as_str())
                     .into_owned(),
-                other => text.replace(&other.shown(), &replacement),
+                other => text.replace(&other.display_text(), &replacement),
             };
-            Value::made(replaced)?
+            Value::bounded_text(replaced)?
         }
         "slice" => {
             let letters: Vec<char> = text.chars().collect();
@@ -62,7 +70,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
                     .take(most)
                     .map(Value::text)
                     .collect(),
-                separator => match separator.shown().as_str() {
+                separator => match separator.display_text().as_str() {
                     "" => text
                         .chars()
                         .take(most)
@@ -81,7 +89,7 @@ pub(super) fn method(text: &str, name: &str, arguments: &[Value]) -> Result<Opti
     }))
 }
 
-/// The first letter of each word is a capital.
+/// Capitalises the first letter of each word.
 fn title(text: &str) -> String {
     let mut title = String::with_capacity(text.len());
     let mut begins = true;
@@ -118,7 +126,7 @@ pub(super) fn of_number(
     }))
 }
 
-/// A number with so many digits behind the point; halves go up, as they do in every spreadsheet.
+/// Rounds to a number of decimal places; halves round up, as in spreadsheets.
 pub(super) fn rounded(number: f64, digits: i64) -> f64 {
     let scale = 10f64.powi(i32::try_from(digits).unwrap_or_default());
     let scaled = number * scale;
@@ -128,18 +136,18 @@ pub(super) fn rounded(number: f64, digits: i64) -> f64 {
     if result.is_finite() { result } else { number }
 }
 
-/// A whole number that a function takes.
+/// An integer argument of a function.
 fn whole(value: &Value, name: &str) -> Result<i64, String> {
     match value.number() {
         Some(number) if number.is_finite() => Ok(number as i64),
         _ => Err(format!(
-            "`{name}` needs a number, and has a {}",
+            "`{name}` takes a number, not a {}",
             value.type_name()
         )),
     }
 }
 
-/// From where to where a slice goes; negative places count from the end.
+/// The range of a slice; negative positions count from the end.
 pub(super) fn bounds(arguments: &[Value], length: usize) -> Result<(usize, usize), String> {
     let place = |value: &Value| -> Result<usize, String> {
         let at = whole(value, "slice")?;

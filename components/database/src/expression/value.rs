@@ -1,4 +1,4 @@
-//! What an expression can be computed to, and what that is as text, as JSON and in an order.
+//! The values of expressions, with their conversions to text and JSON and their order.
 
 use super::Pattern;
 use super::dates::{Date, Duration, parse_date};
@@ -7,12 +7,12 @@ use notehost_sdk::serde_json::{Map, Value as Json, json};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// How much a value may hold: items, with long texts counted as several.
+/// Maximum size of a value in items; a long text counts as several.
 const HEAVIEST: usize = 200_000;
-/// How deep lists may be nested.
-const DEEPEST: usize = 32;
-/// How long a text may be.
-pub(super) const LONGEST: usize = 1 << 20;
+/// Maximum nesting depth of lists.
+const MAX_DEPTH: usize = 32;
+/// Maximum length of a text in bytes.
+pub(super) const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// A value. Copies are cheap.
 #[derive(Debug, Clone)]
@@ -31,19 +31,19 @@ pub(crate) enum Value {
     Pattern(Rc<Pattern>),
 }
 
-/// A link as it is written in a property, or made by `link()`.
+/// A link from a property or from `link()`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
-    /// Without brackets, with a fragment if there is one.
+    /// Without brackets, including the fragment.
     pub(crate) target: String,
-    /// What a reader sees instead.
+    /// The display text.
     pub(crate) display: Option<String>,
-    /// Whether it leads out of the vault.
+    /// Whether the target is outside the vault.
     pub(crate) is_external: bool,
 }
 
 impl Link {
-    /// The link that a text between `[[` and `]]` is.
+    /// Parses `[[target|display]]`.
     pub(crate) fn parse(text: &str) -> Option<Link> {
         let inner = text.trim().strip_prefix("[[")?.strip_suffix("]]")?;
         if inner.is_empty() || inner.contains(['\n', '[', ']']) {
@@ -60,7 +60,7 @@ impl Link {
         })
     }
 
-    /// The target without the place in it.
+    /// The target without the fragment.
     pub(crate) fn file(&self) -> &str {
         self.target.split('#').next().unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl Link {
     }
 }
 
-/// A list that knows how much it holds, so that no expression can build one that fills the memory.
+/// A list that tracks its size, so that expressions cannot exhaust memory.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
     items: Rc<[Value]>,
@@ -91,10 +91,10 @@ impl List {
             .fold(1, usize::saturating_add);
         let depth = items.iter().map(Value::depth).max().unwrap_or_default() + 1;
         if weight > HEAVIEST {
-            return Err("a list becomes too large".to_owned());
+            return Err("list is too large".to_owned());
         }
-        if depth > DEEPEST {
-            return Err(format!("lists are nested more than {DEEPEST} deep"));
+        if depth > MAX_DEPTH {
+            return Err(format!("lists are nested more than {MAX_DEPTH} deep"));
         }
         Ok(List {
             items: items.into(),
@@ -113,10 +113,10 @@ impl Value {
         Value::Text(text.into())
     }
 
-    /// A text that was put together, if it is not too long.
-    pub(super) fn made(text: String) -> Result<Value, String> {
-        match text.len() > LONGEST {
-            true => Err("a text becomes too long".to_owned()),
+    /// A concatenated text, checked for length.
+    pub(super) fn bounded_text(text: String) -> Result<Value, String> {
+        match text.len() > MAX_TEXT_BYTES {
+            true => Err("text is too long".to_owned()),
             false => Ok(Value::text(text)),
         }
     }
@@ -125,7 +125,8 @@ impl Value {
         List::new(items).map(Value::List)
     }
 
-    /// What a property says. Texts that are links or dates become such, unless the owner said that it is text.
+    /// The value of a property. Text that is a link or a date is parsed, unless the owner declared the property as
+    /// text.
     pub(crate) fn of_property(json: &Json, owners_type: Option<&str>) -> Value {
         let is_text = matches!(owners_type, Some("text" | "multitext" | "tags" | "aliases"));
         match json {
@@ -167,7 +168,7 @@ impl Value {
         }
     }
 
-    /// The name of its type, as `isType` takes it.
+    /// The type name, as used by `isType`.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Null => "null",
@@ -197,7 +198,7 @@ impl Value {
         }
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Value::Null => true,
@@ -208,7 +209,7 @@ impl Value {
         }
     }
 
-    /// The number that it is, where it is one.
+    /// The value as a number, if it is one.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -217,8 +218,8 @@ impl Value {
         }
     }
 
-    /// As a reader sees it.
-    pub(crate) fn shown(&self) -> String {
+    /// The display text.
+    pub(crate) fn display_text(&self) -> String {
         match self {
             Value::Null => String::new(),
             Value::Bool(truth) => truth.to_string(),
@@ -229,7 +230,7 @@ impl Value {
             Value::Link(link) => link.written(),
             Value::File(path) => file_link(path),
             Value::List(list) => {
-                let items: Vec<String> = list.items.iter().map(Value::shown).collect();
+                let items: Vec<String> = list.items.iter().map(Value::display_text).collect();
                 items.join(", ")
             }
             Value::Object(map) => Json::Object((**map).clone()).to_string(),
@@ -237,7 +238,7 @@ impl Value {
         }
     }
 
-    /// As programs see it: what frontmatter would say.
+    /// The value as JSON, as in frontmatter.
     pub(crate) fn json(&self) -> Json {
         match self {
             Value::Null => Json::Null,
@@ -246,11 +247,11 @@ impl Value {
             Value::Duration(duration) => number_json(duration.milliseconds()),
             Value::List(list) => list.items.iter().map(Value::json).collect(),
             Value::Object(map) => Json::Object((**map).clone()),
-            other => Json::String(other.shown()),
+            other => Json::String(other.display_text()),
         }
     }
 
-    /// The order of two values of a column: numbers, dates, texts, everything else; what is empty comes last.
+    /// The sort order of column values: numbers, dates, text, other types, and empty values last.
     pub(crate) fn order(&self, other: &Value) -> Ordering {
         let rank = |value: &Value| match value {
             value if value.is_empty() => 9,
@@ -276,7 +277,7 @@ impl Value {
         }
     }
 
-    /// Links are sorted by what a reader sees.
+    /// The sort key: links sort by their display text.
     fn sort_text(&self) -> String {
         match self {
             Value::Link(link) => link.display.clone().unwrap_or_else(|| link.target.clone()),
@@ -286,7 +287,7 @@ impl Value {
                 .map(Value::sort_text)
                 .collect::<Vec<_>>()
                 .join(", "),
-            other => other.shown(),
+            other => other.display_text(),
         }
     }
 }
@@ -296,20 +297,20 @@ pub(crate) fn file_link(path: &str) -> String {
     format!("[[{}]]", path.strip_suffix(".md").unwrap_or(path))
 }
 
-/// A number as people write it.
+/// Formats a number for display.
 pub(crate) fn number_text(number: f64) -> String {
     number_json(number)
         .as_str()
         .map_or_else(|| number_json(number).to_string(), str::to_owned)
 }
 
-/// Whole numbers without a fraction; what JSON cannot say as text.
+/// A number as JSON: integers without a fraction, non-finite numbers as text.
 fn number_json(number: f64) -> Json {
     let is_whole = number.fract() == 0.0 && number.abs() < 9e15;
     match is_whole {
         true => json!(number as i64),
         false if number.is_finite() => {
-            // A last digit that is only an artefact of binary fractions is not told.
+            // Round off artefacts of binary fractions.
             let rounded = format!("{number:.12}").parse::<f64>().unwrap_or(number);
             let is_close = (rounded - number).abs() <= number.abs() * 1e-14;
             json!(if is_close { rounded } else { number })
@@ -327,7 +328,7 @@ fn number_json(number: f64) -> Json {
     }
 }
 
-/// Texts in the order that people expect: `item 2` before `item 10`.
+/// Natural order of texts: `item 2` before `item 10`.
 fn natural(one: &str, other: &str) -> Ordering {
     let (mut one, mut other) = (one, other);
     loop {

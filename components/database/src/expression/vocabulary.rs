@@ -1,14 +1,14 @@
-//! The names that expressions may use, and how many arguments each takes. What is not here is refused by name.
+//! The functions, methods and file attributes of expressions with their argument counts. Other names are rejected.
 
 use notehost_sdk::fold_name;
 
-/// As many as one likes.
+/// No maximum.
 const MANY: usize = usize::MAX;
 
-/// A name, the fewest and the most arguments.
+/// A name, and its minimum and maximum number of arguments.
 type Word = (&'static str, usize, usize);
 
-/// Functions that stand alone.
+/// Free functions.
 const FUNCTIONS: [Word; 16] = [
     ("date", 1, 1),
     ("duration", 1, 1),
@@ -28,7 +28,7 @@ const FUNCTIONS: [Word; 16] = [
     ("today", 0, 0),
 ];
 
-/// Functions of a value, whatever its type.
+/// Methods of values of any type.
 const METHODS: [Word; 48] = [
     ("abs", 0, 0),
     ("asFile", 0, 0),
@@ -80,7 +80,7 @@ const METHODS: [Word; 48] = [
     ("values", 0, 0),
 ];
 
-/// The facts of a file.
+/// The attributes of a file.
 pub(crate) const FILE_FIELDS: [&str; 15] = [
     "aliases",
     "backlinks",
@@ -99,23 +99,23 @@ pub(crate) const FILE_FIELDS: [&str; 15] = [
     "tags",
 ];
 
-/// The function of a name, if it takes so many arguments.
+/// The function with this name, if it takes this number of arguments.
 pub(super) fn function(name: &str, arguments: usize) -> Result<&'static str, String> {
     look_up(&FUNCTIONS, "function", name, arguments)
 }
 
-/// The method of a name, if it takes so many arguments.
+/// The method with this name, if it takes this number of arguments.
 pub(super) fn method(name: &str, arguments: usize) -> Result<&'static str, String> {
-    look_up(&METHODS, "function", name, arguments).map_err(|refusal| {
+    look_up(&METHODS, "function", name, arguments).map_err(|error| {
         let is_function = FUNCTIONS.iter().any(|word| word.0 == name);
         match is_function && METHODS.iter().all(|word| word.0 != name) {
-            true => format!("`{name}` stands alone, not behind a value: write `{name}(…)`"),
-            false => refusal,
+            true => format!("`{name}` is a function, not a method: write `{name}(…)`"),
+            false => error,
         }
     })
 }
 
-/// Whether the first argument of a method is an expression that is computed for every item of a list.
+/// Whether the first argument of a method is evaluated for every list item.
 pub(super) fn is_per_item(method: &str) -> bool {
     matches!(method, "filter" | "map" | "reduce")
 }
@@ -127,7 +127,7 @@ pub(super) fn file_field(name: &str) -> Result<&'static str, String> {
         .find(|field| *field == name)
         .ok_or_else(|| {
             format!(
-                "`file.{name}` is unknown: a file has {}",
+                "unknown file attribute `file.{name}`; the attributes are {}",
                 quoted(FILE_FIELDS.into_iter())
             )
         })
@@ -141,20 +141,20 @@ fn look_up(
 ) -> Result<&'static str, String> {
     let Some((known, fewest, most)) = words.iter().find(|word| word.0 == name) else {
         return Err(match nearest(words, name) {
-            Some(near) => format!("unknown {what} `{name}`; the nearest is `{near}`"),
+            Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
             None => format!("unknown {what} `{name}`"),
         });
     };
     if (*fewest..=*most).contains(&arguments) {
         return Ok(known);
     }
-    let wanted = match (*fewest, *most) {
+    let expected = match (*fewest, *most) {
         (fewest, MANY) => format!("{fewest} or more arguments"),
         (1, 1) => "1 argument".to_owned(),
         (fewest, most) if fewest == most => format!("{most} arguments"),
         (fewest, most) => format!("{fewest} to {most} arguments"),
     };
-    Err(format!("`{name}` takes {wanted}, and has {arguments}"))
+    Err(format!("`{name}` takes {expected}, not {arguments}"))
 }
 
 fn nearest(words: &[Word], name: &str) -> Option<&'static str> {

@@ -1,8 +1,8 @@
 //! Every action, called as the host calls it: by name, with JSON.
 
-mod asking;
-mod changing;
-mod exactly;
+mod edit_actions;
+mod lossless;
+mod query;
 
 use crate::Domain;
 use notehost_sdk::serde_json::json;
@@ -15,7 +15,7 @@ const NOW: u64 = 1_717_150_830_000;
 
 const BOOKS: &str = "# my books\nfilters:\n  and:\n    - file.inFolder(\"Books\")\n    - file.hasTag(\"book\")\nformulas:\n  ppp: (price / pages).round(3)\n  label: 'if(price, price.toFixed(2) + \" €\")'\nproperties:\n  price:\n    displayName: \"Price\" # in euro\nsummaries:\n  spread: values.max() - values.min()\nviews:\n  - type: table\n    name: All\n    order:\n      - file.name\n      - price # dear\n      - formula.ppp\n    sort:\n      - property: price\n        direction: DESC\n    summaries:\n      price: Average\n      formula.ppp: spread\n  - type: cards\n    name: Open\n    filters: done != true\n    groupBy: {property: author, direction: ASC}\n    limit: 2\n    order: [file.name, author]\n";
 
-/// A vault as most tests want it.
+/// The vault of most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
         .at(NOW)

@@ -18,11 +18,11 @@ fn with_history() -> (MemoryVault, Vec<String>) {
 }
 
 #[test]
-fn history_goes_through_renames_and_removal() {
+fn history_follows_renames_and_removal() {
     let (vault, changes) = with_history();
     let history = ok(&vault, "history", json!({ "path": "B" }));
     let items = history["items"].as_array().unwrap();
-    let told: Vec<(&str, &str)> = items
+    let listed: Vec<(&str, &str)> = items
         .iter()
         .map(|item| {
             (
@@ -32,7 +32,7 @@ fn history_goes_through_renames_and_removal() {
         })
         .collect();
     assert_eq!(
-        told,
+        listed,
         [
             (&*changes[2], "Work/B.md"),
             (&*changes[1], "Work/A.md"),
@@ -68,7 +68,7 @@ fn history_goes_through_renames_and_removal() {
 }
 
 #[test]
-fn a_diff_tells_what_changes_did() {
+fn diff_shows_added_and_removed_lines() {
     let (vault, changes) = with_history();
     let diff = ok(
         &vault,
@@ -121,7 +121,7 @@ fn a_diff_tells_what_changes_did() {
 }
 
 #[test]
-fn undo_takes_back_change_after_change() {
+fn undo_reverts_changes_in_order() {
     let (vault, changes) = with_history();
     let undone = ok(&vault, "undo", json!({ "path": "B" }));
     assert_eq!(

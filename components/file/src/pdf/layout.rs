@@ -1,45 +1,45 @@
-//! Glyphs at places become lines of text: a gap is a space, a step down a new line, a larger one a new paragraph.
+//! Turns positioned glyphs into lines of text: a gap is a space, a step down a new line, a larger step a new paragraph.
 
 use hayro_font::kurbo::Point;
 
-/// A gap this wide, in heights of a letter, is a space.
-const SPACE: f64 = 0.18;
-/// A step this far up or down is a new line.
-const LINE: f64 = 0.45;
-/// A step this far is a new paragraph.
-const PARAGRAPH: f64 = 1.9;
+/// The minimum gap for a space, relative to the glyph height.
+const SPACE_GAP: f64 = 0.18;
+/// The minimum vertical step for a new line.
+const LINE_STEP: f64 = 0.45;
+/// The minimum vertical step for a new paragraph.
+const PARAGRAPH_STEP: f64 = 1.9;
 
 /// The text so far.
 #[derive(Debug)]
 pub(super) struct Lines {
     text: String,
-    most: usize,
+    max_bytes: usize,
     /// Where the last glyph ended, and its height.
     last: Option<(Point, f64)>,
 }
 
 impl Lines {
-    /// Nothing yet, and so many bytes at most.
-    pub(super) fn new(most: usize) -> Lines {
+    /// An empty text of at most `max_bytes`.
+    pub(super) fn new(max_bytes: usize) -> Lines {
         Lines {
             text: String::new(),
-            most,
+            max_bytes,
             last: None,
         }
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.text.len() >= self.most
+        self.text.len() >= self.max_bytes
     }
 
-    /// Some letters that reach from one point to another.
+    /// Adds letters that extend from one point to another.
     pub(super) fn add(&mut self, letters: &str, begin: Point, end: Point, height: f64) {
         if let Some((last, last_height)) = self.last {
             self.step(last, begin, height.max(last_height).max(f64::MIN_POSITIVE));
         }
         for letter in letters.chars() {
             match letter {
-                // What no reader sees.
+                // Invisible characters.
                 '\0' | '\u{ad}' | '\u{feff}' | '\u{fffd}' => {}
                 letter if letter.is_whitespace() => self.space(),
                 letter if letter.is_control() => {}
@@ -49,14 +49,14 @@ impl Lines {
         self.last = Some((end, height));
     }
 
-    /// A glyph of which nobody knows the letter takes its room.
+    /// Advances over a glyph without a known character.
     pub(super) fn skip(&mut self, end: Point) {
         if let Some((last, _)) = &mut self.last {
             *last = end;
         }
     }
 
-    /// The text, without space at the ends of lines.
+    /// The text, without trailing spaces.
     pub(super) fn finish(self) -> String {
         let mut text = String::with_capacity(self.text.len());
         for line in self.text.trim().lines() {
@@ -71,12 +71,12 @@ impl Lines {
         if !(right.is_finite() && up.is_finite()) {
             return;
         }
-        if up > PARAGRAPH * height {
+        if up > PARAGRAPH_STEP * height {
             self.line();
             self.line();
-        } else if up > LINE * height {
+        } else if up > LINE_STEP * height {
             self.line();
-        } else if right > SPACE * height || right < -height {
+        } else if right > SPACE_GAP * height || right < -height {
             self.space();
         }
     }

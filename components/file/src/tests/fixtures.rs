@@ -1,14 +1,14 @@
-//! Files for tests, made by code.
+//! Generated files for tests.
 
 use std::io::Write as _;
 
-/// A picture of 3 by 2 pixels, as far as its head tells.
+/// The header of a GIF of 3 by 2 pixels.
 pub(super) const GIF: &[u8] = b"GIF89a\x03\x00\x02\x00\x80\x00\x00\xff\xff\xff\x00\x00\x00;";
-/// The beginning of a PNG of 4 by 5 pixels.
+/// The header of a PNG of 4 by 5 pixels.
 pub(super) const PNG: &[u8] =
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x04\0\0\0\x05\x08\x06\0\0\0\x01\x02\x03\x04";
 
-/// A PDF with these drawing instructions on its pages, in Helvetica as `/F`.
+/// A PDF with the given content streams as pages, with Helvetica as `/F`.
 pub(super) fn pdf(pages: &[&str]) -> Vec<u8> {
     let mut file = Pdf::default();
     let kids: Vec<String> = (0..pages.len())
@@ -33,7 +33,7 @@ pub(super) fn pdf(pages: &[&str]) -> Vec<u8> {
     file.finish()
 }
 
-/// A PDF whose one page is compressed and written in a font of two bytes per letter, with a map to Unicode.
+/// A PDF with one compressed page in a two-byte font with a ToUnicode map.
 pub(super) fn composite_pdf() -> Vec<u8> {
     let map = "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapType 2 def\n\
                1 begincodespacerange <0000> <FFFF> endcodespacerange\n\
@@ -96,7 +96,7 @@ impl Pdf {
     }
 }
 
-/// Bytes as zlib packs them.
+/// Compresses bytes with zlib.
 pub(super) fn packed(data: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
     encoder.write_all(data).expect("memory");

@@ -1,4 +1,4 @@
-//! Exported pages: what they show, and that nothing in a note makes them do anything.
+//! Tests of HTML export: rendering, and safety against active content.
 
 use super::fixtures::GIF;
 use crate::Domain;
@@ -36,7 +36,7 @@ fn body(markdown: &str) -> String {
 }
 
 #[test]
-fn a_page_is_whole() {
+fn a_page_is_a_complete_document() {
     let vault = Vault::in_memory()
         .with("A <b>.md", "---\ntitle: \"<i>\"\ntags: [x, y]\n---\ntext")
         .with("B.md", "# Own title\n[[A <b>]]");
@@ -58,7 +58,7 @@ fn a_page_is_whole() {
 }
 
 #[test]
-fn pictures_are_part_of_the_page() {
+fn images_are_inlined() {
     let uri = "data:image/gif;base64,R0lG";
     let html = body("![[a.gif|30x20]] ![some *text*](P/a.gif) ![[a.gif|Label]]");
     assert!(html.contains(&format!("<img src=\"{uri}")), "{html}");
@@ -85,7 +85,7 @@ fn pictures_are_part_of_the_page() {
 }
 
 #[test]
-fn what_is_not_in_the_page_is_told() {
+fn omitted_files_are_reported() {
     let vault = Vault::in_memory()
         .with(
             "N.md",
@@ -110,7 +110,7 @@ fn what_is_not_in_the_page_is_told() {
 }
 
 #[test]
-fn notes_are_shown_in_notes() {
+fn embedded_notes_are_rendered_in_place() {
     let whole = body("![[Other]]");
     assert!(
         whole.contains("<div class=\"embed-title\">Other</div>") && whole.contains("rest"),
@@ -133,7 +133,7 @@ fn notes_are_shown_in_notes() {
 }
 
 #[test]
-fn links_lead_within_the_page_or_outside() {
+fn links_are_internal_or_external() {
     let vault = Vault::in_memory()
         .with("A.md", "[[B#Part one|there]] [x](B.md#Gone) [[#Own]] [[C]] [c](C.md) [out](https://x.y) [[B#^id]]\n\n## Own\n\n## Own")
         .with("B.md", "## Part one\n\ntext ^id")
@@ -156,7 +156,7 @@ fn links_lead_within_the_page_or_outside() {
 }
 
 #[test]
-fn what_obsidian_writes_is_shown() {
+fn obsidian_syntax_is_rendered() {
     let html = body(
         "> [!warning] Mind\n> the gap\n\n==high== ~~gone~~ %%hidden%% <!-- quiet -->\n\n- [x] done\n\n| a | b |\n|---|---|\n| [[Other\\|o]] | 2 |\n\nnote[^1]\n\n[^1]: foot",
     );
@@ -178,14 +178,14 @@ fn what_obsidian_writes_is_shown() {
 }
 
 #[test]
-fn deep_nesting_is_survived() {
+fn deep_nesting_does_not_overflow_the_stack() {
     for piece in ["> ", "- ", "[", "![", "*a ", "![[", "<b>", "**", "`", "1. "] {
         let html = body(&format!("{}x", piece.repeat(20_000)));
         assert_eq!(dangers(&html), Vec::<String>::new(), "{piece}");
     }
 }
 
-/// What stands in the tags of a page, and what is wrong with it.
+/// The unsafe tags and attributes of a page.
 fn dangers(html: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = html;
@@ -249,7 +249,7 @@ fn dangers(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn dangers_are_seen_by_this_test() {
+fn the_safety_check_detects_active_content() {
     for bad in [
         "<script>x</script>",
         "<a href=\"javascript:x\">",
@@ -266,7 +266,7 @@ fn dangers_are_seen_by_this_test() {
 }
 
 #[test]
-fn nothing_in_a_note_runs() {
+fn active_content_is_removed() {
     for attack in [
         "<script>alert(1)</script>",
         "<img src=x onerror=alert(1)>",
@@ -299,7 +299,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn no_markdown_becomes_code(
+    fn arbitrary_markdown_never_becomes_active_content(
         pieces in prop::collection::vec(prop_oneof![
             prop::sample::select(vec![
                 "<script>", "</script>", "javascript:", "onerror=", "<img src=x ", "![[", "]]", "[[", "[", "](", ")", "|", "\"", "'", ">",

@@ -1,18 +1,18 @@
-//! Anki's collections: the notes, cards, decks and media of a package. Read in every form since 2012, written in the form
-//! that every Anki opens (schema 11).
+//! Anki collections: the notes, cards, decks and media of a package. All formats since 2012 are read; packages are
+//! written in the format that every Anki version opens (schema 11).
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 use sha1::{Digest, Sha1};
 
-use super::Broken;
+use super::PackageError;
 use super::archive::{Archive, pack};
 use super::sqlite::{Database, Row, Table, Value, write};
 
-/// What separates the fields of a note, and in newer collections the parts of a deck's name.
+/// Separates the fields of a note and, in newer collections, the parts of a deck name.
 const FIELD: char = '\u{1f}';
-/// Identifies our note types, so that importing twice into Anki makes no second copy of them.
+/// Base id of our note types; constant, so that repeated imports into Anki do not duplicate them.
 const MODELS: i64 = 1_767_225_600_000;
 
 /// A note of a package.
@@ -22,29 +22,33 @@ pub(crate) struct AnkiNote {
     pub(crate) fields: Vec<String>,
     /// Its deck, with `::` between parts.
     pub(crate) deck: String,
-    /// How many cards it has.
+    /// Number of cards.
     pub(crate) cards: usize,
 }
 
-/// What a package holds.
+/// The content of a package.
 pub(crate) struct Package {
     pub(crate) notes: Vec<AnkiNote>,
-    /// Names of media, and how each file is called in the zip.
+    /// The media: names and their file names in the archive.
     pub(crate) media: Vec<(String, String)>,
     archive: Archive,
     packed: bool,
 }
 
 impl Package {
-    /// Read a package.
-    pub(crate) fn open(bytes: Vec<u8>) -> Result<Package, Broken> {
+    /// Opens a package.
+    pub(crate) fn open(bytes: Vec<u8>) -> Result<Package, PackageError> {
         let mut archive = Archive::open(bytes)?;
         let packed = archive.has("collection.anki21b");
         let collection = match packed {
             true => archive.packed_file("collection.anki21b")?,
             false if archive.has("collection.anki21") => archive.file("collection.anki21")?,
             false if archive.has("collection.anki2") => archive.file("collection.anki2")?,
-            false => return Err(Broken::not("it holds no Anki collection")),
+            false => {
+                return Err(PackageError::invalid(
+                    "the package contains no Anki collection",
+                ));
+            }
         };
         let notes = notes(&Database::open(collection)?)?;
         let media = match (archive.has("media"), packed) {
@@ -60,8 +64,8 @@ impl Package {
         })
     }
 
-    /// The bytes of a medium; nothing if the package lacks it.
-    pub(crate) fn medium(&mut self, file: &str) -> Result<Option<Vec<u8>>, Broken> {
+    /// The bytes of a media file; `None` if it is missing.
+    pub(crate) fn medium(&mut self, file: &str) -> Result<Option<Vec<u8>>, PackageError> {
         match (self.archive.has(file), self.packed) {
             (false, _) => Ok(None),
             (true, true) => self.archive.packed_file(file).map(Some),
@@ -70,8 +74,9 @@ impl Package {
     }
 }
 
-fn notes(database: &Database) -> Result<Vec<AnkiNote>, Broken> {
-    let lacks = |table: &str| Broken::not(format!("its collection has no table `{table}`"));
+fn notes(database: &Database) -> Result<Vec<AnkiNote>, PackageError> {
+    let lacks =
+        |table: &str| PackageError::invalid(format!("the collection has no table `{table}`"));
     let decks = decks(database)?;
     let mut cards: BTreeMap<i64, (i64, usize)> = BTreeMap::new();
     for (_, row) in database.table("cards")?.ok_or_else(|| lacks("cards"))? {
@@ -95,18 +100,18 @@ fn notes(database: &Database) -> Result<Vec<AnkiNote>, Broken> {
 }
 
 /// The decks by id: a table in newer collections, JSON in one row of older ones.
-fn decks(database: &Database) -> Result<BTreeMap<i64, String>, Broken> {
+fn decks(database: &Database) -> Result<BTreeMap<i64, String>, PackageError> {
     let mut decks = BTreeMap::new();
     for (id, row) in database.table("decks")?.unwrap_or_default() {
         let name = row.get(1).and_then(Value::text).unwrap_or_default();
         decks.insert(id, name.replace(FIELD, "::"));
     }
     let rows = database.table("col")?.unwrap_or_default();
-    let told = rows.first().and_then(|(_, row)| row.get(10)?.text());
-    let told: Map<String, Json> = told
-        .and_then(|told| serde_json::from_str(&told).ok())
+    let json = rows.first().and_then(|(_, row)| row.get(10)?.text());
+    let by_id: Map<String, Json> = json
+        .and_then(|json| serde_json::from_str(&json).ok())
         .unwrap_or_default();
-    for (id, deck) in &told {
+    for (id, deck) in &by_id {
         if let (Ok(id), Some(name)) = (id.parse(), deck["name"].as_str()) {
             decks.insert(id, name.to_owned());
         }
@@ -114,14 +119,14 @@ fn decks(database: &Database) -> Result<BTreeMap<i64, String>, Broken> {
     Ok(decks)
 }
 
-fn plain_media(bytes: &[u8]) -> Result<Vec<(String, String)>, Broken> {
-    let told: BTreeMap<String, String> = serde_json::from_slice(bytes)
-        .map_err(|error| Broken::not(format!("its list of media cannot be read: {error}")))?;
-    Ok(told.into_iter().map(|(file, name)| (name, file)).collect())
+fn plain_media(bytes: &[u8]) -> Result<Vec<(String, String)>, PackageError> {
+    let names: BTreeMap<String, String> = serde_json::from_slice(bytes)
+        .map_err(|error| PackageError::invalid(format!("invalid media list: {error}")))?;
+    Ok(names.into_iter().map(|(file, name)| (name, file)).collect())
 }
 
-/// The list of media as newer packages have it: a protobuf message of entries, whose field 1 is the name. Files are
-/// numbered in order.
+/// The media list of newer packages: a protobuf message of entries with the name as field 1. Files are numbered in
+/// order.
 fn packed_media(bytes: &[u8]) -> Vec<(String, String)> {
     let entries = fields(bytes).into_iter().filter(|(number, _)| *number == 1);
     let name = |entry: &[u8]| {
@@ -134,7 +139,7 @@ fn packed_media(bytes: &[u8]) -> Vec<(String, String)> {
     named.collect()
 }
 
-/// The fields of a protobuf message that have a length.
+/// The length-delimited fields of a protobuf message.
 fn fields(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
         let mut number = 0;
@@ -171,20 +176,20 @@ fn fields(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     found
 }
 
-/// How a note is asked.
+/// The note type of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Model {
     /// Front to back.
     Forward = 1,
     /// In both directions.
     Both = 2,
-    /// With gaps.
+    /// Cloze.
     Cloze = 3,
 }
 
 /// A note to write.
 pub(crate) struct NewNote {
-    /// Names it for good: importing it again changes it instead of making another.
+    /// Its stable id: importing it again updates the note instead of adding one.
     pub(crate) guid: String,
     pub(crate) model: Model,
     pub(crate) fields: [String; 2],
@@ -196,7 +201,7 @@ pub(crate) struct NewNote {
 /// A card of a note to write.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NewCard {
-    /// After how many days from `crt` it is asked, and the interval before; nothing for one that is new.
+    /// Due day relative to `crt`, and interval; `None` for a new card.
     pub(crate) review: Option<(i64, i64)>,
     /// In tenths of a percent.
     pub(crate) ease: i64,
@@ -207,13 +212,13 @@ pub(crate) struct NewCard {
     pub(crate) memory: Option<(f32, f32)>,
 }
 
-/// A package of notes and media, made at a moment; days are counted from `crt` (seconds since 1970).
+/// Creates a package of notes and media; days are counted from `crt` (seconds since 1970).
 pub(crate) fn package(
     notes: &[NewNote],
     media: Vec<(String, Vec<u8>)>,
     crt: i64,
     now: i64,
-) -> Result<Vec<u8>, Broken> {
+) -> Result<Vec<u8>, PackageError> {
     let seconds = now.div_euclid(1000);
     let mut names: Vec<&str> = notes.iter().map(|note| note.deck.as_str()).collect();
     names.sort_unstable();
@@ -352,7 +357,7 @@ const REVLOG: &str = "CREATE TABLE revlog (id integer primary key, cid integer n
 const GRAVES: &str =
     "CREATE TABLE graves (usn integer not null, oid integer not null, type integer not null)";
 
-/// A number for a name, large enough not to meet those that Anki gives to decks.
+/// A numeric id for a name, outside the range that Anki assigns to decks.
 fn number_of(name: &str) -> i64 {
     let digest = blake3::hash(name.as_bytes());
     let number = digest.as_bytes()[..5]
@@ -361,7 +366,7 @@ fn number_of(name: &str) -> i64 {
     MODELS + 1000 + number
 }
 
-/// What Anki finds equal first fields by.
+/// The checksum with which Anki finds equal first fields.
 fn checksum(field: &str) -> i64 {
     let digest = Sha1::digest(field.as_bytes());
     digest.as_slice()[..4]

@@ -1,9 +1,9 @@
-//! Between Markdown and the HTML of Anki's fields: what cards use of each.
+//! Converts between Markdown and the HTML of Anki fields, limited to what cards use.
 
 use comrak::markdown_to_html;
 use notehost_sdk::text::dialect;
 
-/// Markdown as HTML. HTML that stands in it stays; formulas get the brackets that Anki reads.
+/// Converts Markdown to HTML. Embedded HTML is kept; formulas get the delimiters of Anki.
 pub(crate) fn from_markdown(markdown: &str) -> String {
     let mut options = dialect::options();
     options.render.r#unsafe = true;
@@ -11,7 +11,7 @@ pub(crate) fn from_markdown(markdown: &str) -> String {
     let html = markdown_to_html(markdown, &options);
     let html = formulas(&html);
     let html = html.trim();
-    // One paragraph needs no marks.
+    // A single paragraph needs no tags.
     let only = html
         .strip_prefix("<p>")
         .and_then(|rest| rest.strip_suffix("</p>"));
@@ -20,7 +20,7 @@ pub(crate) fn from_markdown(markdown: &str) -> String {
         .to_owned()
 }
 
-/// The formulas of comrak as those of Anki.
+/// Converts the formula markup of comrak to that of Anki.
 fn formulas(html: &str) -> String {
     const INLINE: &str = "<span data-math-style=\"inline\">";
     const DISPLAY: &str = "<span data-math-style=\"display\">";
@@ -44,15 +44,7 @@ fn formulas(html: &str) -> String {
     text
 }
 
-/// A text as it stands in an attribute or between tags.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-}
-
-/// The HTML of a field as Markdown. `embed` makes what stands for a picture or a sound of a name.
+/// Converts the HTML of a field to Markdown. `embed` returns the Markdown embed of a media file.
 pub(crate) fn to_markdown(html: &str, embed: &dyn Fn(&str) -> String) -> String {
     let mut writer = Writer {
         text: String::with_capacity(html.len()),
@@ -88,9 +80,9 @@ pub(crate) fn to_markdown(html: &str, embed: &dyn Fn(&str) -> String) -> String 
 
 struct Writer {
     text: String,
-    /// Where open links lead.
+    /// The targets of open links.
     links: Vec<String>,
-    /// The next number of each open list; nothing where items are not numbered.
+    /// The next number of each open list; `None` for unordered lists.
     list: Vec<Option<u32>>,
 }
 
@@ -189,7 +181,7 @@ impl Writer {
     }
 }
 
-/// The name in `[sound:name]`, and how long that is.
+/// The name in `[sound:name]`, and the length of the markup.
 fn sound(rest: &str) -> Option<(String, usize)> {
     let inner = rest.strip_prefix("[sound:")?;
     let end = inner.find(']')?;
@@ -232,7 +224,7 @@ fn decoded(text: &str) -> String {
     decoded
 }
 
-/// The letter that an entity at the beginning of a text stands for, and how long it is.
+/// Decodes an entity at the start of a text; returns the character and the length of the entity.
 fn entity(rest: &str) -> Option<(char, usize)> {
     let inner = rest.strip_prefix('&')?;
     let end = inner.bytes().take(12).position(|byte| byte == b';')?;
@@ -256,7 +248,7 @@ fn entity(rest: &str) -> Option<(char, usize)> {
     Some((letter, end + 2))
 }
 
-/// Without blank lines (they would end a card) and without spaces at the ends of lines.
+/// Removes blank lines, which would end a card, and trailing spaces.
 fn tidied(text: &str) -> String {
     let lines = text
         .lines()
@@ -306,7 +298,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_taken(text in "\\PC{0,80}", html in "[<>/&;a-z\"'= \\[\\]:#0-9]{0,60}") {
+        fn arbitrary_text_is_converted(text in "\\PC{0,80}", html in "[<>/&;a-z\"'= \\[\\]:#0-9]{0,60}") {
             let embed = |name: &str| name.to_owned();
             to_markdown(&text, &embed);
             to_markdown(&html, &embed);

@@ -1,22 +1,22 @@
-//! Anki's packages: a zip with an SQLite file and media. Nothing here knows a vault or a note.
+//! Anki packages: a zip archive with an SQLite file and media. Vaults and notes are not handled here.
 
 pub(crate) mod anki;
 pub(crate) mod archive;
 pub(crate) mod html;
 pub(crate) mod sqlite;
 
-/// Why a package cannot be read or made.
+/// The error for a package that cannot be read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Broken {
-    /// It is not what it should be.
-    Not(String),
-    /// It would not fit into memory.
+pub(crate) enum PackageError {
+    /// The package is invalid.
+    Invalid(String),
+    /// The package exceeds the memory limits.
     TooLarge(String),
 }
 
-impl Broken {
-    /// It is not what it should be.
-    pub(crate) fn not(what: impl Into<String>) -> Broken {
-        Broken::Not(what.into())
+impl PackageError {
+    /// Creates a [`PackageError::Invalid`].
+    pub(crate) fn invalid(what: impl Into<String>) -> PackageError {
+        PackageError::Invalid(what.into())
     }
 }

@@ -1,5 +1,5 @@
-//! SQLite files, as far as Anki's collections need them: tables with row ids, read and written whole. No indexes, no
-//! queries, no journal. The format is described at sqlite.org/fileformat2.html.
+//! The subset of the SQLite file format that Anki collections need: tables with row ids, read and written as a whole,
+//! no indexes, queries or journal. The format is described at sqlite.org/fileformat2.html.
 
 mod read;
 mod write;
@@ -10,11 +10,11 @@ pub(crate) use write::{Table, write};
 /// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
-    /// Nothing; also the place of a row's own id.
+    /// NULL; also the column that aliases the row id.
     Null,
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number.
+    /// A floating-point number.
     Real(f64),
     /// Text.
     Text(String),
@@ -23,7 +23,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The whole number it is.
+    /// The value as an integer.
     pub(crate) fn integer(&self) -> Option<i64> {
         match self {
             Value::Integer(number) => Some(*number),
@@ -33,7 +33,7 @@ impl Value {
         }
     }
 
-    /// The text it is.
+    /// The value as text.
     pub(crate) fn text(&self) -> Option<String> {
         match self {
             Value::Text(text) => Some(text.clone()),
@@ -47,22 +47,22 @@ impl Value {
 /// A row: its id and its values.
 pub(crate) type Row = (i64, Vec<Value>);
 
-/// What every file begins with.
+/// The magic bytes of a file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// How long the header of the file is.
+/// Length of the file header.
 const HEADER: usize = 100;
 const LEAF: u8 = 13;
 const INTERIOR: u8 = 5;
 
-/// How much of a payload stands on its page, the rest being on others.
+/// The number of payload bytes stored on the page itself; the rest is on overflow pages.
 fn local(payload: usize, usable: usize) -> usize {
-    let most = usable - 35;
-    if payload <= most {
+    let max = usable - 35;
+    if payload <= max {
         return payload;
     }
-    let least = (usable - 12) * 32 / 255 - 23;
-    let wanted = least + (payload - least) % (usable - 4);
-    if wanted <= most { wanted } else { least }
+    let min = (usable - 12) * 32 / 255 - 23;
+    let size = min + (payload - min) % (usable - 4);
+    if size <= max { size } else { min }
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What is a card and what is not.
+//! The card parser.
 
 use super::*;
 
-fn told(note: &str) -> Vec<(String, String)> {
+fn sides(note: &str) -> Vec<(String, String)> {
     let of = |question: Question| {
         question
             .sides
@@ -17,12 +17,12 @@ fn pair(front: &str, back: &str) -> (String, String) {
 }
 
 #[test]
-fn every_notation_makes_cards() {
-    assert_eq!(told("Q::A"), [pair("Q", "A")]);
-    assert_eq!(told("- [ ] Q :: A ^id1\n"), [pair("Q", "A")]);
-    assert_eq!(told("Q:::A"), [pair("Q", "A"), pair("A", "Q")]);
+fn every_notation_yields_cards() {
+    assert_eq!(sides("Q::A"), [pair("Q", "A")]);
+    assert_eq!(sides("- [ ] Q :: A ^id1\n"), [pair("Q", "A")]);
+    assert_eq!(sides("Q:::A"), [pair("Q", "A"), pair("A", "Q")]);
     assert_eq!(
-        told("Q >> A\nQ ;; B\nC >< D"),
+        sides("Q >> A\nQ ;; B\nC >< D"),
         [
             pair("Q", "A"),
             pair("Q", "B"),
@@ -30,37 +30,37 @@ fn every_notation_makes_cards() {
             pair("D", "C")
         ]
     );
-    assert_eq!(told("## Q\n?\n- a\n- b\n\nrest"), [pair("Q", "- a\n- b")]);
+    assert_eq!(sides("## Q\n?\n- a\n- b\n\nrest"), [pair("Q", "- a\n- b")]);
     assert_eq!(
-        told("Q1\nQ2\r\n??\r\nA\r\n"),
+        sides("Q1\nQ2\r\n??\r\nA\r\n"),
         [pair("Q1\nQ2", "A"), pair("A", "Q1\nQ2")]
     );
     assert_eq!(
-        told("A ==b== c {{d}}."),
+        sides("A ==b== c {{d}}."),
         [
             pair("A [...] c d.", "A b c d."),
             pair("A b c [...].", "A b c d.")
         ]
     );
     assert_eq!(
-        told("{{c1::a}} {{c2::b::hint}} {{c1::c}}"),
+        sides("{{c1::a}} {{c2::b::hint}} {{c1::c}}"),
         [pair("[...] b [...]", "a b c"), pair("a [hint] c", "a b c")]
     );
-    assert_eq!(told("#flashcards/x Q::A"), [pair("Q", "A")]);
+    assert_eq!(sides("#flashcards/x Q::A"), [pair("Q", "A")]);
     assert_eq!(
-        told("Q\n?\n```\nx\n\ny::z\n```\nend"),
+        sides("Q\n?\n```\nx\n\ny::z\n```\nend"),
         [pair("Q", "```\nx\n\ny::z\n```\nend")]
     );
 }
 
 #[test]
-fn bold_text_is_a_cloze_only_where_that_is_asked_for() {
+fn bold_text_is_a_cloze_only_if_enabled() {
     assert_eq!(questions("a **b** c", false), []);
     assert_eq!(questions("a **b** c", true)[0].sides[0].front, "a [...] c");
 }
 
 #[test]
-fn code_math_comments_and_halves_are_no_cards() {
+fn code_math_comments_and_incomplete_cards_are_ignored() {
     for none in [
         "```\na::b\n```",
         "    a::b",
@@ -81,12 +81,12 @@ fn code_math_comments_and_halves_are_no_cards() {
         "",
         "plain ==",
     ] {
-        assert_eq!(told(none), [], "{none}");
+        assert_eq!(sides(none), [], "{none}");
     }
 }
 
 #[test]
-fn a_schedule_belongs_to_what_stands_before_it() {
+fn a_schedule_belongs_to_the_preceding_passage() {
     let note = "Q::A <!--SR:!2024-01-01,3,250-->\nB::C\n<!--SR:!2024-01-02,3,250-->\nD\n?\nE\n<!--SR:!2024-01-03,3,250-->\nF::G\n";
     let found = questions(note, false);
     let schedules: Vec<Option<&str>> = found
@@ -122,7 +122,7 @@ fn a_schedule_belongs_to_what_stands_before_it() {
 }
 
 #[test]
-fn lines_and_block_ids_are_told() {
+fn lines_and_block_ids_are_reported() {
     let note = "---\na: 1\n---\n\nQ::A ^one\n\ntext\nwith ==gap== ^two\n";
     let found = questions(note, false);
     assert_eq!((found[0].line, found[0].block.as_deref()), (5, Some("one")));

@@ -1,11 +1,11 @@
 //! Every action, called as the host calls it: by name, with JSON.
 
-mod changing;
-mod exactly;
-mod exchanging;
-mod keeping;
-mod looking;
-mod reviewing;
+mod anki_exchange;
+mod edit_actions;
+mod identity;
+mod properties;
+mod read_actions;
+mod review;
 
 use notehost_sdk::serde_json::json;
 use notehost_sdk::{Describes as _, MemoryVault, Tier, Vault};
@@ -24,7 +24,7 @@ fn vault(note: &str) -> MemoryVault {
     Vault::in_memory().at(NOON).with("N.md", note)
 }
 
-/// The handles of the cards of `N.md`.
+/// The ids of the cards of `N.md`.
 fn cards(vault: &MemoryVault) -> Vec<String> {
     let listed = ok(vault, "list", json!({ "path": "N" }));
     let items = listed["items"].as_array().unwrap().iter();
@@ -38,7 +38,7 @@ fn card(vault: &MemoryVault) -> String {
     cards(vault)[0].clone()
 }
 
-/// All that is in the store.
+/// The content of the store.
 fn store(vault: &MemoryVault) -> Vec<(String, Vec<u8>)> {
     let keys = vault.store_keys("").unwrap();
     keys.into_iter()

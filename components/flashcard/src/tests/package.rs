@@ -1,4 +1,4 @@
-//! Packages are read in every form, and those that are written are read again.
+//! Anki packages: round trips and all formats.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn note(fields: [&str; 2], deck: &str, cards: usize) -> NewNote {
 }
 
 #[test]
-fn what_is_packed_is_read_again() {
+fn packages_round_trip() {
     let notes = [
         note(["Q", "A"], "a::b", 1),
         note(["x".repeat(9000).as_str(), "y"], "c", 2),
@@ -44,7 +44,7 @@ fn what_is_packed_is_read_again() {
 }
 
 #[test]
-fn what_is_no_package_is_refused() {
+fn invalid_packages_are_rejected() {
     assert!(Package::open(b"nothing".to_vec()).is_err());
     assert!(Package::open(pack(&[("x".to_owned(), vec![1])]).unwrap()).is_err());
     let broken = pack(&[("collection.anki2".to_owned(), b"no database".to_vec())]).unwrap();
@@ -54,7 +54,7 @@ fn what_is_no_package_is_refused() {
 }
 
 #[test]
-fn the_list_of_media_of_newer_packages_is_read() {
+fn protobuf_media_lists_are_parsed() {
     let list = b"\x0a\x0a\x0a\x05a.png\x10\x01\xff\x0a\x07\x0a\x05b.mp3";
     let named = |name: &str, file: &str| (name.to_owned(), file.to_owned());
     assert_eq!(packed_media(&list[..12]), [named("a.png", "0")]);
@@ -66,7 +66,7 @@ fn the_list_of_media_of_newer_packages_is_read() {
 }
 
 #[test]
-fn checksums_are_those_of_anki() {
+fn checksums_match_anki() {
     // The first eight digits of SHA-1 of the field, as a number.
     assert_eq!(checksum("abc"), 0xa999_3e36);
 }

@@ -1,9 +1,9 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called as the host calls it: by name, with JSON.
 
-mod changing;
-mod looking;
-mod moving;
-mod same;
+mod equivalence;
+mod mv_cp_rm;
+mod read_actions;
+mod write_actions;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
@@ -12,7 +12,7 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A vault as most tests want it.
+/// The vault used by most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
         .with(
@@ -30,7 +30,7 @@ fn vault() -> MemoryVault {
         .allow("Diary", Tier::None)
 }
 
-/// The paths that a list tells, in its order.
+/// The paths of the listed items, in order.
 fn paths(reply: &Value) -> Vec<&str> {
     let items = reply["items"].as_array().unwrap();
     items
@@ -40,7 +40,7 @@ fn paths(reply: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_description_is_complete_and_small() {
+fn description_is_complete_and_within_budget() {
     let described = Domain::describe();
     let actions = described["actions"].as_array().unwrap();
     let names: Vec<&str> = actions
@@ -66,7 +66,7 @@ fn the_description_is_complete_and_small() {
 }
 
 #[test]
-fn effects_are_what_a_shell_user_fears() {
+fn effects_match_shell_semantics() {
     let described = Domain::describe();
     for action in described["actions"].as_array().unwrap() {
         let effect = match action["name"].as_str().unwrap() {
@@ -74,6 +74,6 @@ fn effects_are_what_a_shell_user_fears() {
             "write" | "edit" | "mv" | "cp" | "mkdir" => Effect::Write,
             _ => Effect::Read,
         };
-        assert_eq!(action["effect"], effect.word(), "{action}");
+        assert_eq!(action["effect"], effect.as_str(), "{action}");
     }
 }

@@ -1,4 +1,4 @@
-//! Neighbours, ways, the graph and its health.
+//! Tests of `neighbours`, `path`, `graph` and `health`.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn vault() -> MemoryVault {
 }
 
 #[test]
-fn neighbours_are_told_by_distance() {
+fn neighbours_are_sorted_by_distance() {
     let vault = vault();
     let near = ok(&vault, "neighbours", json!({ "path": "c" }));
     assert_eq!(each(&near, "path"), ["a.md", "b.md", "d.md"]);
@@ -57,13 +57,13 @@ fn neighbours_are_told_by_distance() {
 }
 
 #[test]
-fn a_way_tells_its_links() {
+fn a_path_lists_its_links() {
     let vault = vault();
-    let way = ok(&vault, "path", json!({ "from": "a", "to": "e" }));
-    assert_eq!(way["notes"], json!(["a.md", "c.md", "d.md", "e.md"]));
-    assert_eq!(way["length"], 3);
+    let path = ok(&vault, "path", json!({ "from": "a", "to": "e" }));
+    assert_eq!(path["notes"], json!(["a.md", "c.md", "d.md", "e.md"]));
+    assert_eq!(path["length"], 3);
     assert_eq!(
-        way["items"],
+        path["items"],
         json!([
             {"path": "c.md", "line": 1, "to": "a.md", "backward": true},
             {"path": "c.md", "line": 2, "to": "d.md", "backward": false},
@@ -79,10 +79,7 @@ fn a_way_tells_its_links() {
     let reply = ok(&vault, "path", none.clone());
     assert_eq!(reply["notes"], json!([]));
     assert!(reply.get("length").is_none());
-    assert_eq!(
-        told(&vault, "path", none),
-        "no way leads from `a.md` to `e.md`"
-    );
+    assert_eq!(told(&vault, "path", none), "no path from `a.md` to `e.md`");
     assert_eq!(
         ok(&vault, "path", json!({ "from": "a", "to": "a" }))["length"],
         0
@@ -94,7 +91,7 @@ fn a_way_tells_its_links() {
 }
 
 #[test]
-fn the_graph_is_bounded_and_says_what_it_left_out() {
+fn the_graph_is_limited_and_reports_what_is_left_out() {
     let vault = vault();
     let whole = ok(&vault, "graph", json!({}));
     assert_eq!(whole["items"].as_array().unwrap().len(), 6);
@@ -134,7 +131,7 @@ fn id(graph: &Value, path: &str) -> Value {
 }
 
 #[test]
-fn health_counts_lists_and_advises() {
+fn health_has_counts_lists_and_advice() {
     let mut vault = vault()
         .with("Broken.md", "[[Nowhere]] [[Nowhere]] [[d#Gone]] [[twin]]")
         .with("x/twin.md", "")

@@ -1,7 +1,7 @@
-//! A vault, and calls to the domain as the host makes them: by name, with JSON.
+//! A test vault, and calls to the domain as the host makes them: by name, with JSON.
 
-mod changing;
-mod looking;
+mod edit_actions;
+mod read_actions;
 
 use notehost_sdk::{Describes as _, MemoryVault, Reply, prelude::*, serde_json::Value};
 
@@ -28,7 +28,7 @@ fn told(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
     call(vault, action, arguments).unwrap().json()
 }
 
-/// A call that is refused, and that changes nothing.
+/// A call that fails and changes nothing.
 fn refused(vault: &MemoryVault, action: &str, arguments: Value) -> Error {
     let before = vault.paths();
     let error = call(vault, action, arguments).unwrap_err();

@@ -1,8 +1,8 @@
-//! What a query of words means: `quick "brown fox" title:plan -draft (a OR b) #work due:>2024-01-01`.
+//! Parses a text query into a condition: `quick "brown fox" title:plan -draft (a OR b) #work due:>2024-01-01`.
 //!
-//! [`parse`] makes a condition for the index. `tokens` cuts the text, `terms` tells what one word of it with its field
-//! means; the grammar is here. It is lenient where there is an obvious reading (a dangling `OR`, a sign between words)
-//! and refuses where there is none (a quote that is not closed).
+//! `tokens` splits the text into tokens, `terms` turns a word with its field into a condition; the grammar is here. The
+//! parser is lenient where the meaning is obvious (a dangling `OR`, an operator between words) and returns an error
+//! where it is not (an unclosed quote).
 
 mod terms;
 mod tokens;
@@ -12,37 +12,37 @@ use notehost_sdk::index::Condition;
 use notehost_sdk::{Error, Result};
 
 use terms::Field;
-use tokens::{Piece, Token};
+use tokens::{Term, Token};
 
-/// The longest query, in bytes.
-const LONGEST: usize = 4000;
-/// How deep parentheses may be nested.
-const DEEPEST: usize = 24;
+/// The maximum length of a query.
+const MAX_QUERY_BYTES: usize = 4000;
+/// The maximum nesting depth of parentheses.
+const MAX_DEPTH: usize = 24;
 
-/// The condition that a query stands for.
+/// Parses a query into a condition.
 ///
 /// # Errors
-/// A query in which nothing can be looked for, and one that is not written to its end.
+/// If the query has no search terms or has a syntax error.
 pub fn parse(text: &str, now: &Now) -> Result<Condition> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_QUERY_BYTES {
         return Err(Error::validation(format!(
-            "`query` has {} bytes, and {LONGEST} are the most: `similar` takes a long text",
+            "`query` has {} bytes; the limit is {MAX_QUERY_BYTES}: `similar` accepts a long text",
             text.len()
         )));
     }
     let mut parser = Parser {
-        tokens: tokens::cut(text)?,
+        tokens: tokens::tokenize(text)?,
         at: 0,
         depth: 0,
         now,
     };
     let condition = parser.either(&Field::Anywhere)?;
     if parser.at < parser.tokens.len() {
-        return Err(Error::validation("`query` has a `)` that closes nothing"));
+        return Err(Error::validation("`query` has an unmatched `)`"));
     }
     condition.ok_or_else(|| {
         Error::validation(format!(
-            "there is nothing to look for in `query` `{text}`: give words, a \"phrase\", `#tag`, or `field:value`"
+            "`query` `{text}` has no search terms: use words, a \"phrase\", `#tag` or `field:value`"
         ))
     })
 }
@@ -55,7 +55,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// `a OR b`; nothing where there is nothing to look for.
+    /// `a OR b`; `None` if there are no search terms.
     fn either(&mut self, field: &Field) -> Result<Option<Condition>> {
         let mut choices = Vec::new();
         loop {
@@ -68,7 +68,7 @@ impl Parser<'_> {
         Ok(joined(choices, Condition::Any))
     }
 
-    /// `a b`: both.
+    /// `a b`: both terms.
     fn all(&mut self, field: &Field) -> Result<Option<Condition>> {
         let mut terms = Vec::new();
         while !matches!(self.peek(), None | Some(Token::Or | Token::Close)) {
@@ -86,21 +86,21 @@ impl Parser<'_> {
             Token::And | Token::Or | Token::Close => None,
             Token::Not => {
                 let is_followed = !matches!(self.peek(), None | Some(Token::Or | Token::Close));
-                let denied = if is_followed {
+                let negated = if is_followed {
                     self.nested(|parser| parser.term(field))?
                 } else {
                     None
                 };
-                denied.map(|condition| Condition::Not(Box::new(condition)))
+                negated.map(|condition| Condition::Not(Box::new(condition)))
             }
             Token::Open => self.group(field)?,
-            Token::Piece(piece) => field.term(&piece, self.now)?,
+            Token::Term(term) => field.term(&term, self.now)?,
             Token::Field(name) => self.value(&name)?,
             Token::Bracket(name, inner) => bracket(&name, inner.as_deref(), self.now)?,
         })
     }
 
-    /// What follows `(`.
+    /// Parses what follows `(`.
     fn group(&mut self, field: &Field) -> Result<Option<Condition>> {
         let condition = self.nested(|parser| parser.either(field))?;
         match self.peek() {
@@ -108,11 +108,11 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(condition)
             }
-            _ => Err(Error::validation("`query` has a `(` that is not closed")),
+            _ => Err(Error::validation("`query` has an unclosed `(`")),
         }
     }
 
-    /// What follows `name:`.
+    /// Parses what follows `name:`.
     fn value(&mut self, name: &str) -> Result<Option<Condition>> {
         let field = Field::named(name);
         match self.peek().cloned() {
@@ -120,19 +120,19 @@ impl Parser<'_> {
                 self.at += 1;
                 self.group(&field)
             }
-            Some(Token::Piece(piece)) if piece.is_joined => {
+            Some(Token::Term(term)) if term.is_joined => {
                 self.at += 1;
-                field.term(&piece, self.now)
+                field.term(&term, self.now)
             }
-            _ => field.alone(name).map(Some),
+            _ => field.without_value(name).map(Some),
         }
     }
 
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.depth += 1;
-        if self.depth > DEEPEST {
+        if self.depth > MAX_DEPTH {
             return Err(Error::validation(format!(
-                "`query` is nested more than {DEEPEST} deep: write it with fewer parentheses"
+                "`query` is nested more than {MAX_DEPTH} levels deep: use fewer parentheses"
             )));
         }
         let done = inner(self);
@@ -145,25 +145,25 @@ impl Parser<'_> {
     }
 }
 
-/// `[property]` and `[property:value]`, as Obsidian writes them.
+/// `[property]` and `[property:value]`, the Obsidian syntax.
 fn bracket(name: &str, inner: Option<&str>, now: &Now) -> Result<Option<Condition>> {
     let field = Field::Property(name.to_owned());
     let Some(inner) = inner else {
-        return field.alone(name).map(Some);
+        return field.without_value(name).map(Some);
     };
     if inner.trim().eq_ignore_ascii_case("null") {
-        return Ok(Some(terms::is_there(name, false)));
+        return Ok(Some(terms::property_exists(name, false)));
     }
     let mut parser = Parser {
-        tokens: tokens::cut_value(inner)?,
+        tokens: tokens::tokenize_value(inner)?,
         at: 0,
         depth: 1,
         now,
     };
     match parser.either(&field)? {
         Some(condition) if parser.at == parser.tokens.len() => Ok(Some(condition)),
-        None if parser.at == parser.tokens.len() => field.alone(name).map(Some),
-        _ => Err(Error::validation("`query` has a `)` that closes nothing")),
+        None if parser.at == parser.tokens.len() => field.without_value(name).map(Some),
+        _ => Err(Error::validation("`query` has an unmatched `)`")),
     }
 }
 
@@ -178,11 +178,11 @@ fn joined(
     }
 }
 
-/// The words of a plain question: a query without any sign that means something. Nothing for any other query.
+/// The words of a query without operators; `None` for any other query.
 pub(crate) fn plain_words(text: &str) -> Option<Vec<String>> {
-    let tokens = tokens::cut(text).ok()?;
+    let tokens = tokens::tokenize(text).ok()?;
     let words = tokens.into_iter().map(|token| match token {
-        Token::Piece(Piece {
+        Token::Term(Term {
             text,
             is_quoted: false,
             stars: 0,

@@ -1,4 +1,4 @@
-//! What one word, phrase or `field:value` of a query means.
+//! Turns one word, phrase or `field:value` of a query into a condition.
 
 use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, Part, PropertyTest, Words};
@@ -6,11 +6,11 @@ use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::text::tags;
 use notehost_sdk::{Error, Result, words};
 
-use super::tokens::Piece;
+use super::tokens::Term;
 use crate::filter;
 use notehost_sdk::matching;
 
-/// Where a word is looked for.
+/// The field that a word is matched against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Field {
     Anywhere,
@@ -34,43 +34,43 @@ impl Field {
         }
     }
 
-    /// What a word in this field means; nothing if there is nothing to look for in it.
-    pub(super) fn term(&self, piece: &Piece, now: &Now) -> Result<Option<Condition>> {
+    /// The condition for a word in this field; `None` if it has nothing to search for.
+    pub(super) fn term(&self, term: &Term, now: &Now) -> Result<Option<Condition>> {
         match self {
-            Field::Anywhere => match piece.text.strip_prefix('#') {
-                Some(tag) if !piece.is_quoted && tags::is_name(tag.trim_end_matches('/')) => {
+            Field::Anywhere => match term.text.strip_prefix('#') {
+                Some(tag) if !term.is_quoted && tags::is_name(tag.trim_end_matches('/')) => {
                     Ok(Some(Condition::Tag(tag.trim_end_matches('/').to_owned())))
                 }
-                _ => Ok(word(piece, None)),
+                _ => Ok(word(term, None)),
             },
-            Field::Part(part) => Ok(word(piece, Some(*part))),
-            Field::Path => Ok(path(piece)),
+            Field::Part(part) => Ok(word(term, Some(*part))),
+            Field::Path => path(term),
             Field::Tag => {
-                let name = piece
+                let name = term
                     .text
                     .trim()
                     .trim_start_matches('#')
                     .trim_end_matches('/');
                 Ok((!name.is_empty()).then(|| Condition::Tag(name.to_owned())))
             }
-            Field::Has => filter::has(&piece.text).map(|has: Has| Some(Condition::Has(has))),
-            Field::Property(name) => Ok(Some(property(name, piece, now))),
+            Field::Has => filter::has(&term.text).map(|has: Has| Some(Condition::Has(has))),
+            Field::Property(name) => Ok(Some(property(name, term, now))),
         }
     }
 
-    /// What `field:` without a value means.
-    pub(super) fn alone(&self, name: &str) -> Result<Condition> {
+    /// The condition for `field:` without a value.
+    pub(super) fn without_value(&self, name: &str) -> Result<Condition> {
         match self {
-            Field::Property(name) => Ok(is_there(name, true)),
+            Field::Property(name) => Ok(property_exists(name, true)),
             _ => Err(Error::validation(format!(
-                "`{name}:` in `query` needs a value right behind it, such as `{name}:plan` or `{name}:\"two words\"`"
+                "`{name}:` in `query` needs a value directly after the colon, such as `{name}:plan` or `{name}:\"two words\"`"
             ))),
         }
     }
 }
 
-/// That a note has a property, or has it not.
-pub(super) fn is_there(name: &str, exists: bool) -> Condition {
+/// The condition that a property is set, or is not set.
+pub(super) fn property_exists(name: &str, exists: bool) -> Condition {
     Condition::Property(Box::new(PropertyTest {
         key: name.to_owned(),
         exists: Some(exists),
@@ -78,14 +78,14 @@ pub(super) fn is_there(name: &str, exists: bool) -> Condition {
     }))
 }
 
-fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
-    let has_words = !words::asked(&piece.text).is_empty();
+fn word(term: &Term, part: Option<Part>) -> Option<Condition> {
+    let has_words = !words::query_terms(&term.text).is_empty();
     has_words.then(|| {
         let words = Words {
-            text: piece.text.clone(),
+            text: term.text.clone(),
             part,
         };
-        if piece.is_beginning() {
+        if term.is_prefix() {
             Condition::Prefix(words)
         } else {
             Condition::Words(words)
@@ -94,59 +94,69 @@ fn word(piece: &Piece, part: Option<Part>) -> Option<Condition> {
 }
 
 /// A part of a path, as Obsidian has it, or a glob.
-fn path(piece: &Piece) -> Option<Condition> {
-    let text = piece.text.trim_start_matches('/');
+fn path(term: &Term) -> Result<Option<Condition>> {
+    let text = term.text.trim_start_matches('/');
     if text.is_empty() {
-        return None;
+        return Ok(None);
     }
-    let glob = |glob: String| Condition::Path(glob);
-    if !piece.is_quoted && (piece.is_beginning() || matching::is_glob(text)) {
-        let text = format!("{text}{}", "*".repeat(piece.stars));
-        return Some(Condition::Any(vec![glob(format!("**/{text}")), glob(text)]));
+    // What the host would refuse is refused here, with the words of the query.
+    let glob = |glob: String| matching::glob(&glob).map(|_| Condition::Path(glob));
+    if !term.is_quoted && (term.is_prefix() || matching::is_glob(text)) {
+        let text = format!("{text}{}", "*".repeat(term.stars));
+        return Ok(Some(Condition::Any(vec![
+            glob(format!("**/{text}"))?,
+            glob(text)?,
+        ])));
     }
     let text = matching::escape(text);
-    Some(Condition::Any(vec![
-        glob(format!("**/*{text}*")),
-        glob(format!("**/*{text}*/**")),
-    ]))
+    Ok(Some(Condition::Any(vec![
+        glob(format!("**/*{text}*"))?,
+        glob(format!("**/*{text}*/**"))?,
+    ])))
 }
 
-/// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (begins so).
-fn property(name: &str, piece: &Piece, now: &Now) -> Condition {
-    let text = piece.text.as_str();
-    if piece.is_beginning() && !text.is_empty() {
-        return filter::beginning(name, text);
+/// `status:done`, `rating:>=4`, `status:~dra` (contains), `status:dra*` (prefix).
+fn property(name: &str, term: &Term, now: &Now) -> Condition {
+    let text = term.text.as_str();
+    if term.is_prefix() && !text.is_empty() {
+        return filter::starts_with(name, text);
     }
-    if piece.is_quoted {
+    if term.is_quoted {
         return filter::equal(name, &json!(text), now);
     }
-    for (sign, change) in SIGNS {
-        if let Some(value) = text.strip_prefix(sign).filter(|value| !value.is_empty()) {
+    for (operator, set) in OPERATORS {
+        if let Some(value) = text
+            .strip_prefix(operator)
+            .filter(|value| !value.is_empty())
+        {
             let mut test = PropertyTest {
                 key: name.to_owned(),
                 ..PropertyTest::default()
             };
-            change(&mut test, filter::compared(&filter::value(value), now));
+            set(
+                &mut test,
+                filter::resolve_date(&filter::parse_value(value), now),
+            );
             return Condition::Property(test.into());
         }
     }
     let text = text.strip_prefix('=').unwrap_or(text);
-    let asked = filter::value(text);
-    let written = asked.to_string();
-    match asked.is_string() || written == text {
-        true => filter::equal(name, &asked, now),
+    let value = filter::parse_value(text);
+    let canonical = value.to_string();
+    match value.is_string() || canonical == text {
+        true => filter::equal(name, &value, now),
         // `1.10` may be a number, or a version.
         false => Condition::Any(vec![
-            filter::equal(name, &asked, now),
+            filter::equal(name, &value, now),
             filter::equal(name, &json!(text), now),
         ]),
     }
 }
 
-type Change = fn(&mut PropertyTest, Value);
+type SetOperand = fn(&mut PropertyTest, Value);
 
-/// The longer ones first: `>=` begins with `>`.
-const SIGNS: [(&str, Change); 5] = [
+/// Longer operators first: `>=` starts with `>`.
+const OPERATORS: [(&str, SetOperand); 5] = [
     (">=", |test, value| test.at_least = Some(value)),
     ("<=", |test, value| test.at_most = Some(value)),
     (">", |test, value| test.greater = Some(value)),

@@ -1,4 +1,4 @@
-//! A query, cut into what it is made of.
+//! The tokenizer of text queries.
 
 use notehost_sdk::{Error, Result};
 
@@ -8,36 +8,36 @@ pub(super) enum Token {
     Close,
     Or,
     And,
-    /// `-` or `NOT` before something.
+    /// `-` or `NOT` before a term.
     Not,
     /// `name:`
     Field(String),
     /// `[name]` or `[name:value]`
     Bracket(String, Option<String>),
-    Piece(Piece),
+    Term(Term),
 }
 
 /// A word or a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Term {
     pub(super) text: String,
     pub(super) is_quoted: bool,
-    /// How many `*` are at its end.
+    /// The number of trailing `*`.
     pub(super) stars: usize,
-    /// Nothing stands between it and what is before it.
+    /// Whether it follows the previous token without whitespace.
     pub(super) is_joined: bool,
 }
 
-impl Piece {
-    /// Whether it is meant as the beginning of a word.
-    pub(super) fn is_beginning(&self) -> bool {
+impl Term {
+    /// Whether it is a prefix query.
+    pub(super) fn is_prefix(&self) -> bool {
         self.stars > 0
     }
 }
 
-/// Cut a query.
-pub(super) fn cut(text: &str) -> Result<Vec<Token>> {
-    Cutter {
+/// Splits a query into tokens.
+pub(super) fn tokenize(text: &str) -> Result<Vec<Token>> {
+    Tokenizer {
         text,
         at: 0,
         has_fields: true,
@@ -46,9 +46,9 @@ pub(super) fn cut(text: &str) -> Result<Vec<Token>> {
     .run()
 }
 
-/// Cut the value of a field, in which `:` means nothing.
-pub(super) fn cut_value(text: &str) -> Result<Vec<Token>> {
-    Cutter {
+/// Splits the value of a field into tokens; `:` has no meaning there.
+pub(super) fn tokenize_value(text: &str) -> Result<Vec<Token>> {
+    Tokenizer {
         text,
         at: 0,
         has_fields: false,
@@ -57,14 +57,14 @@ pub(super) fn cut_value(text: &str) -> Result<Vec<Token>> {
     .run()
 }
 
-struct Cutter<'t> {
+struct Tokenizer<'t> {
     text: &'t str,
     at: usize,
     has_fields: bool,
     tokens: Vec<Token>,
 }
 
-impl Cutter<'_> {
+impl Tokenizer<'_> {
     fn run(mut self) -> Result<Vec<Token>> {
         while let Some(letter) = self.letter() {
             let is_joined = self.is_joined();
@@ -74,7 +74,7 @@ impl Cutter<'_> {
                 ')' => self.single(Token::Close),
                 '|' => self.single(Token::Or),
                 '"' | '“' | '”' | '„' => self.quote(letter, is_joined)?,
-                // Between words it is a dash, before one it is a sign.
+                // Within a word it is a hyphen, before a word it is the NOT operator.
                 '-' if !is_joined || matches!(self.tokens.last(), Some(Token::Open)) => {
                     self.at += 1;
                     if self
@@ -95,7 +95,7 @@ impl Cutter<'_> {
         self.text[self.at..].chars().next()
     }
 
-    /// Whether what comes follows what was cut without a space.
+    /// Whether the next token follows the previous one without whitespace.
     fn is_joined(&self) -> bool {
         let before = self.text[..self.at].chars().next_back();
         before.is_some_and(|before| !before.is_whitespace())
@@ -114,31 +114,31 @@ impl Cutter<'_> {
         };
         let Some(length) = self.text[start..].find(is_closing) else {
             return Err(Error::validation(format!(
-                "`query` has a quote that is not closed: `{}`",
+                "`query` has an unclosed quote: `{}`",
                 &self.text[self.at..]
             )));
         };
         let end = start + length;
         self.at = end + self.text[end..].chars().next().map_or(1, char::len_utf8);
-        let is_beginning = self.letter() == Some('*');
-        self.at += usize::from(is_beginning);
+        let is_prefix = self.letter() == Some('*');
+        self.at += usize::from(is_prefix);
         let text = self.text[start..end].to_owned();
-        // `"name":value` is a field whose name has a space.
-        if self.has_fields && !is_beginning && self.letter() == Some(':') && is_name(&text, true) {
+        // `"name":value` is a field whose name contains a space.
+        if self.has_fields && !is_prefix && self.letter() == Some(':') && is_name(&text, true) {
             self.at += 1;
             self.tokens.push(Token::Field(text));
             return Ok(());
         }
-        self.tokens.push(Token::Piece(Piece {
+        self.tokens.push(Token::Term(Term {
             text,
             is_quoted: true,
-            stars: is_beginning.into(),
+            stars: is_prefix.into(),
             is_joined,
         }));
         Ok(())
     }
 
-    /// Take `[name]` or `[name:value]`, if that stands here.
+    /// Consumes `[name]` or `[name:value]`, if it is next.
     fn bracket(&mut self) -> bool {
         let rest = &self.text[self.at + 1..];
         let Some(end) = rest.find(']') else {
@@ -171,11 +171,11 @@ impl Cutter<'_> {
         {
             self.tokens.push(Token::Field(word[..colon].to_owned()));
             self.at += colon + 1;
-            // Whatever comes now is the value, whatever it begins with.
+            // The rest of the word is the value, even if it starts with an operator.
             let value = &word[colon + 1..];
             if !value.is_empty() {
                 self.at += value.len();
-                self.tokens.push(Token::Piece(piece(value, true)));
+                self.tokens.push(Token::Term(term(value, true)));
             }
             return;
         }
@@ -184,14 +184,14 @@ impl Cutter<'_> {
             "OR" => Token::Or,
             "AND" | "&" | "&&" => Token::And,
             "NOT" => Token::Not,
-            word => Token::Piece(piece(word, is_joined)),
+            word => Token::Term(term(word, is_joined)),
         });
     }
 }
 
-fn piece(word: &str, is_joined: bool) -> Piece {
+fn term(word: &str, is_joined: bool) -> Term {
     let text = word.trim_end_matches('*');
-    Piece {
+    Term {
         text: text.to_owned(),
         is_quoted: false,
         stars: word.len() - text.len(),
@@ -199,10 +199,12 @@ fn piece(word: &str, is_joined: bool) -> Piece {
     }
 }
 
-/// Whether a text can be the name of a field. A number is none: `10:30` is a time.
+/// Whether a text is a valid field name. A number is not: `10:30` is a time.
 fn is_name(text: &str, with_spaces: bool) -> bool {
-    let belongs = |letter: char| {
+    let is_name_char = |letter: char| {
         letter.is_alphanumeric() || "_-.".contains(letter) || with_spaces && letter == ' '
     };
-    text.chars().all(belongs) && text.chars().any(char::is_alphabetic) && !text.starts_with('-')
+    text.chars().all(is_name_char)
+        && text.chars().any(char::is_alphabetic)
+        && !text.starts_with('-')
 }

@@ -1,10 +1,10 @@
-//! Every action, called as the host calls it: by name, with JSON.
+//! Tests of every action, called by name with JSON as the host does.
 
-mod asking;
-mod collecting;
-mod finding;
-mod matching;
-mod replacing;
+mod context;
+mod find_actions;
+mod query_syntax;
+mod regex;
+mod replace;
 
 use notehost_sdk::serde_json::{Value, json};
 use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
@@ -13,7 +13,7 @@ use crate::Domain;
 
 notehost_sdk::calls!(Domain);
 
-/// A vault as most tests want it.
+/// The vault of most tests.
 fn vault() -> MemoryVault {
     Vault::in_memory()
         .with(
@@ -28,7 +28,7 @@ fn vault() -> MemoryVault {
         .with_bytes("Old.md", b"fox \xff")
 }
 
-/// The paths that a list tells, in its order.
+/// The paths of the items, in order.
 fn paths(reply: &Value) -> Vec<&str> {
     let items = reply["items"].as_array().unwrap();
     items

@@ -1,5 +1,5 @@
-//! What may follow on the line of a call: the domain, the action, its fields as flags, and their values. What a field
-//! takes its schema says; that it names a note only its name does.
+//! Completion of a call: the domain, the action, its fields as flags, and their values. The values of a field
+//! come from its schema; whether it is the path of a note, from its name.
 
 use clap::Command;
 use serde_json::{Map, Value};
@@ -8,14 +8,14 @@ use super::super::fields::{Fields, kind_of};
 use super::super::tools::first_sentence;
 use super::Candidate;
 use super::commands::{flag, flags, takes_value, values, with_flag};
-use super::settings::Setting;
-use crate::registry::Snapshot;
+use super::settings::CompletionContext;
+use notehost_pipeline::registry::Snapshot;
 
-/// The fields that name a note or a file.
+/// The fields that are paths of notes or files.
 const NOTES: [&str; 10] = [
     "path", "paths", "source", "from", "to", "into", "note", "template", "database", "file",
 ];
-/// The field that names a folder.
+/// The field that is the path of a folder.
 const FOLDER: &str = "folder";
 
 /// The domains, by name.
@@ -35,10 +35,10 @@ pub(super) fn actions(domains: &Snapshot, domain: &str) -> Vec<Candidate> {
         .collect()
 }
 
-/// What may stand in place of the word that was begun; the words begin with `call` or with the domain.
+/// The candidates for the unfinished word; the words begin with `call` or with the domain.
 pub(super) fn candidates(
     program: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Vec<Candidate> {
@@ -134,7 +134,7 @@ pub(super) fn candidates(
     found
 }
 
-/// The words that are neither flags nor their values, and whether all that follows is fields.
+/// The words that are neither flags nor their values, and whether everything after them is fields.
 fn names(call: &Command, words: &[String]) -> (Vec<String>, bool) {
     let (mut names, mut skip) = (Vec::new(), false);
     for (at, word) in words.iter().enumerate() {
@@ -148,7 +148,7 @@ fn names(call: &Command, words: &[String]) -> (Vec<String>, bool) {
         }
         if word.starts_with('-') {
             let own = flag(call, word);
-            // Behind the action only fields take what follows, and those are not names.
+            // After the action only fields take values, and those are not names.
             skip = !word.contains('=') && own.is_some_and(takes_value);
         } else {
             names.push(word.clone());
@@ -157,10 +157,10 @@ fn names(call: &Command, words: &[String]) -> (Vec<String>, bool) {
     (names, false)
 }
 
-/// What the flag of `call` that stands last is given.
+/// The flag of `call` that the unfinished word is the value of.
 fn expected_by_flag(
     call: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Option<Vec<Candidate>> {
@@ -172,7 +172,7 @@ fn expected_by_flag(
 fn of_field(
     name: &str,
     schema: &Value,
-    setting: &Setting,
+    setting: &CompletionContext,
     domain: &str,
     typed: &str,
 ) -> Vec<Candidate> {

@@ -1,18 +1,18 @@
-//! What may follow on a line of any command: subcommands, flags and their values, as clap knows them, and what those
-//! values mean here.
+//! Completion of all commands: subcommands, flags and their values, from the clap definitions, and the
+//! known values of flags.
 
 use clap::{Arg, Command, CommandFactory, ValueHint};
 
 use super::super::{Arguments, profile};
-use super::settings::Setting;
+use super::settings::CompletionContext;
 use super::{Candidate, call, files};
-use crate::vault::Tier;
+use notehost_vault::Tier;
 
-/// What may stand in place of the word that was begun.
+/// The candidates for the unfinished word.
 pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
     let mut program = Arguments::command();
     program.build();
-    let setting = Setting::of(words);
+    let setting = CompletionContext::of(words);
     let mut found = match words.iter().position(|word| !word.starts_with('-')) {
         Some(at) if is_call(&program, &setting, &words[at]) => {
             call::candidates(&program, &setting, &words[at..], current)
@@ -23,15 +23,15 @@ pub(super) fn candidates(words: &[String], current: &str) -> Vec<Candidate> {
     found
 }
 
-/// Whether a line that begins so runs an action.
-fn is_call(program: &Command, setting: &Setting, first: &str) -> bool {
+/// Whether a line with this first word runs an action.
+fn is_call(program: &Command, setting: &CompletionContext, first: &str) -> bool {
     first == "call"
         || (program.find_subcommand(first).is_none() && setting.domains().domain(first).is_some())
 }
 
 fn of_command(
     program: &Command,
-    setting: &Setting,
+    setting: &CompletionContext,
     words: &[String],
     current: &str,
 ) -> Vec<Candidate> {
@@ -66,7 +66,7 @@ fn of_command(
         return about(program, setting, &names);
     }
     let mut found: Vec<Candidate> = Vec::new();
-    // A word that nobody knows is followed by nothing.
+    // An unknown word has no completions.
     if names.is_empty() {
         found.extend(visible(command));
         if command.get_name() == program.get_name() {
@@ -94,7 +94,7 @@ fn visible(command: &Command) -> impl Iterator<Item = Candidate> {
     command
         .get_subcommands()
         .filter(|inner| !inner.is_hide_set())
-        .map(|inner| Candidate::new(inner.get_name(), &told(inner.get_about())))
+        .map(|inner| Candidate::new(inner.get_name(), &help_text(inner.get_about())))
 }
 
 fn is_profile(program: &Command, words: &[String]) -> bool {
@@ -104,8 +104,8 @@ fn is_profile(program: &Command, words: &[String]) -> bool {
     first.is_some_and(|first| first == "profile")
 }
 
-/// What can be explained.
-fn about(program: &Command, setting: &Setting, names: &[&str]) -> Vec<Candidate> {
+/// The topics of `help`.
+fn about(program: &Command, setting: &CompletionContext, names: &[&str]) -> Vec<Candidate> {
     let domains = setting.domains();
     match names {
         [] => {
@@ -118,7 +118,7 @@ fn about(program: &Command, setting: &Setting, names: &[&str]) -> Vec<Candidate>
     }
 }
 
-/// The flags of a command that are not there yet.
+/// The flags of a command that are not used yet.
 pub(super) fn flags(command: &Command, words: &[String]) -> Vec<Candidate> {
     command
         .get_arguments()
@@ -126,7 +126,7 @@ pub(super) fn flags(command: &Command, words: &[String]) -> Vec<Candidate> {
         .filter_map(|argument| {
             let name = format!("--{}", argument.get_long()?);
             let is_there = words.contains(&name) && !is_repeated(argument);
-            (!is_there).then(|| Candidate::new(name, &told(argument.get_help())))
+            (!is_there).then(|| Candidate::new(name, &help_text(argument.get_help())))
         })
         .collect()
 }
@@ -135,7 +135,7 @@ fn is_repeated(argument: &Arg) -> bool {
     matches!(argument.get_action(), clap::ArgAction::Append)
 }
 
-/// The flag of a command that is written so, with or without its value.
+/// The flag of a command that a word is, with or without its value.
 pub(super) fn flag<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let name = word.strip_prefix("--")?.split('=').next()?;
     command
@@ -152,7 +152,7 @@ pub(super) fn takes_value(argument: &Arg) -> bool {
 pub(super) fn with_flag(
     name: &str,
     argument: Option<&Arg>,
-    setting: &Setting,
+    setting: &CompletionContext,
     typed: &str,
 ) -> Vec<Candidate> {
     let values = argument.map_or_else(Vec::new, |argument| values(argument, setting, typed));
@@ -162,18 +162,18 @@ pub(super) fn with_flag(
         .collect()
 }
 
-/// What a flag or a place of a command may be given.
-pub(super) fn values(argument: &Arg, setting: &Setting, typed: &str) -> Vec<Candidate> {
+/// The values of a flag or positional argument.
+pub(super) fn values(argument: &Arg, setting: &CompletionContext, typed: &str) -> Vec<Candidate> {
     let possible = argument.get_possible_values();
     if !possible.is_empty() {
         let possible = possible.iter().filter(|value| !value.is_hide_set());
         return possible
-            .map(|value| Candidate::new(value.get_name(), &told(value.get_help())))
+            .map(|value| Candidate::new(value.get_name(), &help_text(value.get_help())))
             .collect();
     }
     match argument.get_id().as_str() {
         "allow" => [Tier::None, Tier::Read, Tier::Write, Tier::Delete]
-            .map(|tier| Candidate::new(tier.word(), ""))
+            .map(|tier| Candidate::new(tier.as_str(), ""))
             .to_vec(),
         "profile" => profiles(),
         "vault" => {
@@ -199,6 +199,6 @@ fn profiles() -> Vec<Candidate> {
         .collect()
 }
 
-fn told(help: Option<&clap::builder::StyledStr>) -> String {
+fn help_text(help: Option<&clap::builder::StyledStr>) -> String {
     help.map(ToString::to_string).unwrap_or_default()
 }

@@ -1,14 +1,14 @@
-//! Files and folders of this machine, for flags that name one.
+//! Completion of local files and folders.
 
 use std::path::Path;
 
 use super::Candidate;
-use crate::config::expand_home;
+use notehost_config::expand_home;
 
-/// As many are offered as a person could look through.
-const MOST: usize = 1000;
+/// The maximum number of candidates.
+const MAX_CANDIDATES: usize = 1000;
 
-/// What begins so; folders lead on. Hidden ones only where the name was begun with a dot.
+/// The files and folders with this prefix. Hidden ones only if the prefix begins with a dot.
 pub(super) fn beginning(typed: &str) -> Vec<Candidate> {
     let (folder, name) = match typed.rsplit_once('/') {
         Some((folder, name)) => (format!("{folder}/"), name),
@@ -31,7 +31,7 @@ pub(super) fn beginning(typed: &str) -> Vec<Candidate> {
             let end = if entry.path().is_dir() { "/" } else { "" };
             Some(Candidate::new(format!("{folder}{found}{end}"), ""))
         })
-        .take(MOST)
+        .take(MAX_CANDIDATES)
         .collect();
     found.sort_by(|one, other| one.value.cmp(&other.value));
     found

@@ -1,15 +1,15 @@
-//! A command line as a shell has it: words with quotes and backslashes, the last one unfinished; and a word as bash
-//! wants it back.
+//! A command line as a shell has it: words with quotes and backslashes, the last one unfinished; and candidates in the
+//! format that bash needs.
 
 use super::Candidate;
 
-/// The characters at which bash breaks a word for completion, of those that our words may have.
+/// The characters of our words at which bash breaks a word for completion.
 const BREAKS: &str = "=:";
 
 /// A line up to the cursor.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
-    /// The words that are finished, without the program.
+    /// The finished words, without the program.
     pub(super) words: Vec<String>,
     /// The word under the cursor, as far as it was typed.
     pub(super) current: String,
@@ -47,7 +47,7 @@ impl Line {
             in_word = true;
         }
         line.quote = quote;
-        // Assignments may stand before the program.
+        // Assignments may precede the program.
         let program = line.words.iter().position(|word| !word.contains('='));
         line.words
             .drain(..program.map_or(line.words.len(), |program| program + 1));
@@ -70,11 +70,11 @@ impl Line {
         }
     }
 
-    /// A candidate as bash inserts it: what stands before a break is there already, and what is whole ends with a space.
+    /// A candidate as bash inserts it: without the part before a break, and with a space at the end if it is complete.
     pub(super) fn for_bash(&self, candidate: &Candidate, breaks: Option<&str>) -> String {
         let value = candidate.value.as_str();
         if self.quote.is_some() {
-            // Bash puts it behind the quote that is open, and closes it.
+            // Bash inserts it behind the open quote, and closes it.
             return value.to_owned();
         }
         let breaks = breaks.unwrap_or(BREAKS);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_split_as_a_shell_does() {
+    fn lines_are_split_like_a_shell() {
         assert_split("notehost ", &[], "", None);
         assert_split("notehost ca", &[], "ca", None);
         assert_split("A=1 ./notehost call  doc", &["call"], "doc", None);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn bash_gets_what_is_missing() {
+    fn bash_candidates_omit_the_typed_part() {
         let bash = |typed: &str, value: &str| {
             Line::split(&format!("notehost {typed}")).for_bash(&Candidate::new(value, ""), None)
         };
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_other_shells_are_split_already() {
+    fn words_of_other_shells_are_already_split() {
         let words = |raw| {
             let typed = ["call", "a b", "'Work/My"].map(str::to_owned);
             Line::of_words(typed.to_vec(), raw)

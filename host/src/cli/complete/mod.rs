@@ -1,5 +1,5 @@
-//! `notehost completions`: scripts that make a shell complete our command lines, and the hidden command that they ask
-//! what may follow. The scripts know nothing themselves, so that they never grow old.
+//! `notehost completions`: shell completion scripts, and the hidden command that they
+//! call for candidates. The scripts contain no commands or flags, so they never become outdated.
 
 mod call;
 mod commands;
@@ -26,7 +26,7 @@ enum Shell {
     Fish,
 }
 
-/// Print a script that makes your shell complete commands, domains, actions, fields and note paths.
+/// Print a shell completion script for commands, domains, actions, fields and note paths.
 #[derive(Debug, Args)]
 pub(super) struct Completions {
     /// Your shell
@@ -45,7 +45,7 @@ impl Completions {
     }
 }
 
-/// Say what may follow on a command line: for the scripts.
+/// Print completion candidates for a command line: for the scripts.
 #[derive(Debug, Args)]
 pub(super) struct Complete {
     #[arg(value_enum)]
@@ -55,12 +55,12 @@ pub(super) struct Complete {
     words: Vec<String>,
 }
 
-/// Something that may follow.
+/// A completion candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Candidate {
     /// The whole word.
     value: String,
-    /// What it is, in a few words.
+    /// A short description.
     about: String,
 }
 
@@ -74,7 +74,7 @@ impl Candidate {
         }
     }
 
-    /// Whether more must follow before it is a word.
+    /// Whether it is only the beginning of a word, such as a folder.
     fn is_open(&self) -> bool {
         self.value.ends_with('/')
     }
@@ -84,12 +84,12 @@ impl Complete {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let line = match self.shell {
             Shell::Bash => Line::split(self.words.first().map_or("", String::as_str)),
-            // Fish gives what is under the cursor as it was typed.
+            // Fish passes the word under the cursor as it was typed.
             Shell::Zsh | Shell::Fish => Line::of_words(self.words, self.shell == Shell::Fish),
         };
         let mut told = String::new();
         for candidate in commands::candidates(&line.words, &line.current) {
-            // No word of a line can hold these.
+            // Words cannot contain these characters.
             if candidate.value.contains(['\n', '\t', '\r']) {
                 continue;
             }

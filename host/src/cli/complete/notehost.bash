@@ -7,5 +7,5 @@ _notehost() {
         COMPREPLY+=("$candidate")
     done < <("${COMP_WORDS[0]}" complete bash -- "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
 }
-# What is whole ends with a space already; a folder does not.
+# Complete candidates already end with a space; folders do not.
 complete -o nospace -o nosort -F _notehost notehost

@@ -1,5 +1,5 @@
-//! The settings that the words of a line lead to: the vault that is completed from is the one that the command would use.
-//! Nothing that is wrong with them is told here.
+//! The settings that a command line selects, so that completion uses the same vault as the command.
+//! Errors in them are not reported here.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -7,23 +7,23 @@ use std::sync::Arc;
 
 use super::super::options;
 use super::Candidate;
-use crate::config::{Given, Loaded};
-use crate::policy::Permissions;
-use crate::registry::Snapshot;
-use crate::vault::{Access, Effect, Entry, Kind, Limits, Vault};
+use notehost_config::{Loaded, Overrides};
+use notehost_pipeline::registry::Snapshot;
+use notehost_policy::Permissions;
+use notehost_vault::{Access, Effect, Entry, Kind, Limits, Vault};
 
-/// As many are offered as a person could look through.
-const MOST: u32 = 1000;
+/// The maximum number of candidates.
+const MAX_CANDIDATES: u32 = 1000;
 
-/// What the line says of where things are.
-pub(super) struct Setting {
+/// The settings flags of the line.
+pub(super) struct CompletionContext {
     loaded: Option<Loaded>,
     domains: OnceCell<Snapshot>,
 }
 
-impl Setting {
+impl CompletionContext {
     /// The settings of a line with these words.
-    pub(super) fn of(words: &[String]) -> Setting {
+    pub(super) fn of(words: &[String]) -> CompletionContext {
         let flag = |name: &str| {
             let with = format!("{name}=");
             let value = words
@@ -35,19 +35,19 @@ impl Setting {
                 });
             value.map(PathBuf::from)
         };
-        let given = Given {
+        let given = Overrides {
             config: flag("--config"),
             state: flag("--state"),
             vault: flag("--vault"),
-            ..Given::default()
+            ..Overrides::default()
         };
-        Setting {
+        CompletionContext {
             loaded: options::load(given).ok(),
             domains: OnceCell::new(),
         }
     }
 
-    /// What can be called, as far as it is known without running anything.
+    /// The domains that are known without running a component.
     pub(super) fn domains(&self) -> &Snapshot {
         self.domains.get_or_init(|| match &self.loaded {
             Some(loaded) => Snapshot::known(&loaded.settings, &loaded.running.state),
@@ -64,8 +64,8 @@ impl Setting {
             .collect()
     }
 
-    /// What lies in the folder of the vault that was typed so far, and is wanted; folders lead on. Only what a call from
-    /// here could see is told.
+    /// The wanted entries and the folders of the typed folder of the vault. Only entries that a local call
+    /// could see.
     pub(super) fn below(&self, typed: &str, is_wanted: impl Fn(&Entry) -> bool) -> Vec<Candidate> {
         self.entries(typed)
             .unwrap_or_default()
@@ -78,7 +78,7 @@ impl Setting {
             .collect()
     }
 
-    /// The notebooks that begin so.
+    /// The notebooks with this prefix.
     pub(super) fn notebooks(&self, typed: &str) -> Vec<Candidate> {
         let entries = self.entries("").unwrap_or_default().into_iter();
         entries
@@ -89,12 +89,12 @@ impl Setting {
 
     fn entries(&self, typed: &str) -> Option<Vec<Entry>> {
         let loaded = self.loaded.as_ref()?;
-        // Which of several is meant nobody can know.
+        // With several vaults the selected one is unknown.
         let [vault] = loaded.settings.vaults.as_slice() else {
             return None;
         };
         let rules = Permissions::of_caller(&loaded.settings, "cli", None).ok()?;
-        let vault = Vault::open_to_look(&vault.id, &vault.path, &loaded.running.state).ok()?;
+        let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
         let mut looking = Arc::new(vault).begin(Access {
             rules: Arc::new(rules),
             effect: Effect::Read,
@@ -102,7 +102,7 @@ impl Setting {
             limits: Limits::default(),
         });
         let folder = typed.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let page = looking.list(folder, false, None, MOST).ok()?;
+        let page = looking.list(folder, false, None, MAX_CANDIDATES).ok()?;
         Some(page.entries)
     }
 }

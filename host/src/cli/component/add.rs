@@ -1,4 +1,4 @@
-//! `notehost component add`: a new component, from a file or a registry.
+//! `notehost component add`: installs a component from a file or a registry.
 
 use std::process::ExitCode;
 
@@ -8,25 +8,28 @@ use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
 use super::super::terminal::Terminal;
-use super::installing::{Granted, Terms, examine};
-use crate::config::GrantSettings;
-use crate::database::now_ms;
-use crate::packages::Packages;
-use crate::registry::EMBEDDED;
+use super::fetch::{GrantFlags, Requirements, examine, refused};
+use notehost_config::GrantSettings;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_records::database::now_ms;
+use notehost_runtime::packages::Packages;
 
 /// Install a component.
 ///
-/// It is looked at, compiled and asked what it is before anything is changed. It may use nothing until it is granted
-/// something, here or with `notehost component grant`.
+/// The component is inspected, compiled and asked for its description before anything is changed. It has no access until
+/// some is granted, here or with `notehost component grant`.
 #[derive(Debug, Args)]
 pub(super) struct Add {
     /// The component: a `.wasm` file, or oci://HOST[:PORT]/NAME[:TAG|@DIGEST]
     #[arg(value_name = "FILE|REF")]
     from: String,
     #[command(flatten)]
-    terms: Terms,
+    terms: Requirements,
     #[command(flatten)]
-    granted: Granted,
+    granted: GrantFlags,
+    /// Allow it also where it is older than a version that was installed and removed
+    #[arg(long)]
+    allow_downgrade: bool,
     #[command(flatten)]
     common: Common,
 }
@@ -42,16 +45,23 @@ impl Add {
         let is_embedded = EMBEDDED.iter().any(|embedded| embedded.name == name);
         if is_embedded || packages.installed()?.components.contains_key(&name) {
             return Err(
-                Failure::call(format!("there is a component `{name}` already")).with_hint(format!(
-                    "`notehost component upgrade {name} {}` replaces it",
-                    self.from
-                )),
+                Failure::call(format!("the component `{name}` is already installed")).with_hint(
+                    format!(
+                        "`notehost component upgrade {name} {}` replaces it",
+                        self.from
+                    ),
+                ),
             );
+        }
+        if !self.allow_downgrade {
+            candidate
+                .check_not_older()
+                .map_err(|error| refused(&self.from, &error))?;
         }
         let grant = self.granted.settings();
         let is_granted = grant != GrantSettings::default();
         if is_granted {
-            // Before it runs: it should not meet a moment in which it may use nothing.
+            // The grant is written first, so that the component never runs without it.
             let mut edit = permission::open(&given)?;
             edit.set_grant(&name, &grant)?;
             edit.save(&given)?;
@@ -60,7 +70,7 @@ impl Add {
             .description
             .actions
             .iter()
-            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .map(|action| format!("{} ({})", action.name, action.effect.as_str()))
             .collect();
         let signer = candidate
             .signed
@@ -69,7 +79,7 @@ impl Add {
         let version = candidate.install(&packages, now_ms())?;
         let terminal = Terminal::stdout();
         let signed = signer.map_or_else(
-            || "signed by nobody you know".to_owned(),
+            || "not signed by a trusted publisher".to_owned(),
             |publisher| format!("signed by {publisher}"),
         );
         terminal.print(&format!(
@@ -81,7 +91,7 @@ impl Add {
         ));
         if !is_granted {
             let next = format!(
-                "it may use nothing yet: `notehost component grant {name} --read '**'` lets it read every note"
+                "it has no access yet: `notehost component grant {name} --read '**'` lets it read all notes"
             );
             terminal.print(&format!("{}\n", terminal.faint(&next)));
         }

@@ -1,8 +1,8 @@
-//! `notehost component dev`: a project is built, swapped into a server, and built again at every change. What does not
-//! build changes nothing: the version of before goes on.
+//! `notehost component dev`: builds a project, loads it into a server, and rebuilds it on every change. A failed
+//! build changes nothing: the previous version stays loaded.
 //!
-//! Two places for it: a server of its own, on sample notes or a folder of your choice, where a line typed is a call; or a
-//! server that runs already, which is reached by what it watches.
+//! Two targets: its own server, on sample notes or a given folder, where a typed line is a call; or a
+//! running server, through the component store that it watches.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -17,34 +17,34 @@ use super::super::failure::Failure;
 use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::place::{Own, Place, Running, Taken};
+use super::dev_server::{LoadedBuild, OwnServer, RunningServer, Target};
 use super::project::Project;
-use super::trying;
+use super::prompt;
 use super::watch::Watch;
-use crate::config::{Confirm, Given, Loaded};
-use crate::private;
-use crate::transport::{self, ServeOptions};
-use crate::vault::Tier;
+use notehost_config::{Confirm, Loaded, Overrides};
+use notehost_platform::private;
+use notehost_transport::{self as transport, ServeOptions};
+use notehost_vault::Tier;
 
-/// What is logged unless somebody says otherwise: troubles, and what the component itself says.
-const USUAL_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
+/// The default log filter: warnings and errors, and the logs of the component itself.
+const DEFAULT_LOG: &str = "error,rmcp=off,notehost=warn,notehost::runtime=info";
 
-/// Build a project, try it on notes, and build it again at every change.
+/// Build a project, run it on notes, and rebuild it on every change.
 ///
-/// It has a server of its own, on sample notes or on those of `--vault`; or it goes into the server that runs with
+/// It runs in its own server, on sample notes or on those of `--vault`; or it is loaded into the server that runs with
 /// `--state` or `--config`. Ctrl-C ends it.
 #[derive(Debug, Args)]
 pub(super) struct Dev {
     /// The project's folder
     #[arg(default_value = ".")]
     project: PathBuf,
-    /// Try it on the notes in this folder [sample notes]
+    /// Run it on the notes in this folder [sample notes]
     #[arg(long, value_name = "DIR", conflicts_with_all = ["state", "config"])]
     vault: Option<PathBuf>,
-    /// What may be done with those notes: none, r, rw or rwd
+    /// The tier of those notes: none, r, rw or rwd
     #[arg(long, value_name = "TIER", requires = "vault")]
     allow: Option<Tier>,
-    /// Where its own server listens [any free port of this machine]
+    /// The address of its own server [any free port on loopback]
     #[arg(long, value_name = "ADDR", conflicts_with_all = ["state", "config"])]
     http: Option<SocketAddr>,
     /// Serve without authentication: every user and container of this machine is a caller
@@ -59,26 +59,26 @@ impl Dev {
         let project = Project::at(&self.project)?;
         if self.common.state.is_some() || self.common.config.is_some() {
             let loaded = options::load(self.common.given())?;
-            logging::start(&loaded.running, USUAL_LOG)?;
+            logging::start(&loaded.running, DEFAULT_LOG)?;
             return options::block_on(in_running_server(project, loaded))?;
         }
         let address = self.http.unwrap_or((Ipv4Addr::LOCALHOST, 0).into());
         let demo = match self.vault {
             None => Some(Demo::make().map_err(|error| {
-                Failure::start(format!("cannot make the sample notes: {error}"))
+                Failure::start(format!("cannot create the sample notes: {error}"))
             })?),
             Some(_) => None,
         };
         let sample = demo.as_ref();
         if let Some(demo) = sample {
-            let usual = Given {
+            let usual = Overrides {
                 ignore_file: true,
-                ..Given::default()
+                ..Overrides::default()
             };
             share_compiled_code(demo, &options::load(usual)?);
         }
-        let loaded = options::load(Given {
-            // What is tried out stands for itself: nothing of the config of real notes.
+        let loaded = options::load(Overrides {
+            // It is isolated from the config of real notes.
             ignore_file: true,
             vault: self.vault.or_else(|| sample.map(Demo::notes)),
             state: sample.map(Demo::state),
@@ -87,17 +87,17 @@ impl Dev {
             no_auth: self.no_auth.then_some(true),
             ..self.common.given()
         })?;
-        logging::start(&loaded.running, USUAL_LOG)?;
+        logging::start(&loaded.running, DEFAULT_LOG)?;
         loaded.check()?;
         options::block_on(in_own_server(project, loaded, address))?
     }
 }
 
-/// The sample notes are new each time; what was compiled for the last ones need not be compiled again.
+/// The sample notes are new each time; compiled code is reused.
 fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     let compiled = usual.running.state.join("compiled");
     #[cfg(unix)]
-    // The folder's own mode is left for the cache to check.
+    // The cache checks the mode of the folder.
     let shared = private::create_missing(&compiled)
         .and_then(|()| private::create_folder(&demo.state()))
         .and_then(|()| std::os::unix::fs::symlink(&compiled, demo.state().join("compiled")));
@@ -107,7 +107,7 @@ fn share_compiled_code(demo: &Demo, usual: &Loaded) {
     }
 }
 
-/// Serve, and take every build over, until Ctrl-C.
+/// Serves and loads every build, until Ctrl-C.
 async fn in_own_server(
     project: Project,
     loaded: Loaded,
@@ -118,7 +118,7 @@ async fn in_own_server(
         .vaults
         .first()
         .map(|vault| vault.path.clone());
-    let own = Own::start(loaded).await?;
+    let own = OwnServer::start(loaded).await?;
     let host = own.host().clone();
     host.start_indexes();
     let terminal = Terminal::stderr();
@@ -132,32 +132,32 @@ async fn in_own_server(
     };
     let served = transport::serve_http(host.clone(), address, options);
     tokio::select! {
-        // It ends at Ctrl-C, or if it cannot begin.
+        // It ends on Ctrl-C, or if it cannot start.
         served = served => served?,
-        failed = follow(project, Place::Own(own)) => return Err(failed),
+        failed = follow(project, Target::OwnServer(own)) => return Err(failed),
     }
     host.audit().flush();
     Ok(ExitCode::SUCCESS)
 }
 
-/// Hand every build to the server that runs, until Ctrl-C.
+/// Hands every build to the running server, until Ctrl-C.
 async fn in_running_server(project: Project, loaded: Loaded) -> Result<ExitCode, Failure> {
-    let running = Running::open(loaded)?;
+    let running = RunningServer::open(loaded)?;
     tokio::select! {
         _ = tokio::signal::ctrl_c() => Ok(ExitCode::SUCCESS),
-        failed = follow(project, Place::Running(Box::new(running))) => Err(failed),
+        failed = follow(project, Target::RunningServer(Box::new(running))) => Err(failed),
     }
 }
 
-/// Build now and at every change, and make the calls that are typed. Only what cannot be mended by another change of the
-/// sources ends it.
-async fn follow(project: Project, place: Place) -> Failure {
+/// Builds now and on every change, and makes the typed calls. Only a failure that no change of the
+/// sources can fix ends it.
+async fn follow(project: Project, place: Target) -> Failure {
     let terminal = Terminal::stderr();
     let mut watch = match Watch::start(&project) {
         Ok(watch) => watch,
         Err(failure) => return failure,
     };
-    let mut following = Following {
+    let mut following = BuildLoop {
         terminal,
         project,
         place,
@@ -172,15 +172,15 @@ async fn follow(project: Project, place: Place) -> Failure {
                 terminal.print(&terminal.faint(&format!("\n{} changed\n", shown.display())));
                 following.build().await;
             }
-            Some(line) = lines.recv() => following.hear(&line).await,
+            Some(line) = lines.recv() => following.handle_line(&line).await,
         }
     }
 }
 
-/// What is typed, line by line; nothing more after its end.
+/// The lines typed on stdin.
 fn typed_lines() -> UnboundedReceiver<String> {
     let (said, lines) = unbounded_channel();
-    // A thread of its own, because nothing can interrupt waiting for a terminal.
+    // A separate thread, because reading from a terminal cannot be interrupted.
     std::thread::spawn(move || {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             if said.send(line).is_err() {
@@ -191,16 +191,16 @@ fn typed_lines() -> UnboundedReceiver<String> {
     lines
 }
 
-struct Following {
+struct BuildLoop {
     terminal: Terminal,
     project: Project,
-    place: Place,
-    /// What is there to call.
-    current: Option<Taken>,
+    place: Target,
+    /// The loaded component, if any.
+    current: Option<LoadedBuild>,
 }
 
-impl Following {
-    /// Build, and take over what came of it; a failure is told, and what was there stays.
+impl BuildLoop {
+    /// Builds and loads the result; a failure is reported, and the previous build stays loaded.
     async fn build(&mut self) {
         let began = Instant::now();
         let taken = match self.project.build().await {
@@ -208,10 +208,10 @@ impl Following {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = taken {
-            failure.tell(&self.terminal);
+            failure.print(&self.terminal);
             let next = match &self.current {
-                Some(Taken { description, .. }) => format!(
-                    "`{}` {} goes on; waiting for a change\n",
+                Some(LoadedBuild { description, .. }) => format!(
+                    "`{}` {} is still loaded; waiting for a change\n",
                     description.name,
                     self.terminal.safe(&description.version)
                 ),
@@ -223,17 +223,16 @@ impl Following {
 
     async fn take(&mut self, file: &Path, took: Duration) -> Result<(), Failure> {
         let Some(taken) = self.place.take(file, self.current.as_ref()).await? else {
-            self.terminal
-                .print("built; the component is the same as before\n");
+            self.terminal.print("built; the component is unchanged\n");
             return Ok(());
         };
-        self.tell(&taken, took);
+        self.report(&taken, took);
         self.current = Some(taken);
         Ok(())
     }
 
-    /// What is there now, and what became different.
-    fn tell(&self, taken: &Taken, took: Duration) {
+    /// Reports the loaded build and its differences.
+    fn report(&self, taken: &LoadedBuild, took: Duration) {
         let terminal = &self.terminal;
         let mut told = format!(
             "{} `{}` {} ({}, {} KB) in {:.1} s\n",
@@ -245,16 +244,16 @@ impl Following {
             took.as_secs_f64(),
         );
         match &taken.difference {
-            None => told.push_str(&trying::overview(terminal, &taken.description)),
+            None => told.push_str(&prompt::overview(terminal, &taken.description)),
             Some(difference) if difference.is_empty() => {
-                told.push_str("  it describes itself as before\n");
+                told.push_str("  its description is unchanged\n");
             }
             Some(difference) => {
                 for change in difference.changes() {
                     let words = terminal.safe(&change.words);
                     told.push_str(&match change.widens {
                         true => {
-                            let mark = terminal.warning("! it reaches further:");
+                            let mark = terminal.warning("! wider access:");
                             format!("  {mark} {words}\n")
                         }
                         false => format!("  {words}\n"),
@@ -268,15 +267,15 @@ impl Following {
         terminal.print(&told);
     }
 
-    async fn hear(&mut self, line: &str) {
-        let Some(Taken { description, .. }) = &self.current else {
-            return self.terminal.print("there is nothing to call yet\n");
+    async fn handle_line(&mut self, line: &str) {
+        let Some(LoadedBuild { description, .. }) = &self.current else {
+            return self.terminal.print("nothing to call yet\n");
         };
         match &self.place {
-            Place::Own(own) => trying::hear(own.host(), description, line).await,
-            Place::Running(_) => {
+            Target::OwnServer(own) => prompt::handle_line(own.host(), description, line).await,
+            Target::RunningServer(_) => {
                 let hint = format!(
-                    "call it where it is: `notehost call {} ACTION …`\n",
+                    "call it in the running server: `notehost call {} ACTION …`\n",
                     description.name
                 );
                 self.terminal.print(&hint);

@@ -1,5 +1,5 @@
-//! `notehost component grant` and `revoke`: what a component may use of the vaults and of the network. It is written to
-//! the config, and a server that runs takes it over, also for calls that are under way.
+//! `notehost component grant` and `revoke`: a component's access to vaults and network. The grant is written to
+//! the config, and a running server applies it at once, also to calls in progress.
 
 use std::process::ExitCode;
 
@@ -8,22 +8,22 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
-use super::installing::Granted;
-use crate::config::{GrantSettings, Loaded, nearest};
-use crate::registry::{Origin, Snapshot};
+use super::fetch::GrantFlags;
+use notehost_config::{GrantSettings, Loaded, nearest};
+use notehost_pipeline::registry::{Origin, Snapshot};
 
-/// Say what a component may use, in place of what it was granted.
+/// Set what a component may access, replacing its previous grant.
 #[derive(Debug, Args)]
 pub(super) struct Grant {
     /// The component, by its domain's name
     name: String,
     #[command(flatten)]
-    granted: Granted,
+    granted: GrantFlags,
     #[command(flatten)]
     common: Common,
 }
 
-/// Take back everything that a component was granted.
+/// Revoke the grant of a component.
 #[derive(Debug, Args)]
 pub(super) struct Revoke {
     /// The component, by its domain's name
@@ -36,8 +36,8 @@ impl Grant {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let grant = self.granted.settings();
         if grant == GrantSettings::default() {
-            return Err(Failure::usage("nothing is granted").with_hint(
-                "say for example `--read 'Work/**'`; `notehost component revoke` takes everything back",
+            return Err(Failure::usage("no access is specified").with_hint(
+                "for example `--read 'Work/**'`; `notehost component revoke` removes the whole grant",
             ));
         }
         let given = self.common.given();
@@ -56,7 +56,7 @@ impl Grant {
             .filter(|(_, globs)| !globs.is_empty())
             .map(|(what, globs)| format!("{what} {}", globs.join(", ")))
             .collect();
-        let told = format!("`{}` may {}", self.name, words.join("; "));
+        let told = format!("`{}` has access: {}", self.name, words.join("; "));
         permission::save(edit, &given, &told)
     }
 }
@@ -68,34 +68,34 @@ impl Revoke {
         check(&loaded, &self.name)?;
         let mut edit = permission::open(&given)?;
         edit.remove_grant(&self.name)?;
-        let told = format!("`{}` may use nothing", self.name);
+        let told = format!("`{}` has no access", self.name);
         permission::save(edit, &given, &told)
     }
 }
 
-/// There must be such a component, and it must be one that is granted things.
+/// Checks that the component exists and is not built in.
 fn check(loaded: &Loaded, name: &str) -> Result<(), Failure> {
     let snapshot = options::block_on(options::load_components(loaded))??;
     match snapshot.domain(name).map(|domain| domain.origin) {
         Some(Origin::Embedded) => Err(Failure::call(format!(
-            "`{name}` came with Notehost and is bound by the caller alone"
+            "`{name}` is built in and only limited by the caller's permissions"
         ))
-        .with_hint("what callers may do is set with `notehost permission set`")),
+        .with_hint("set permissions of callers with `notehost permission set`")),
         Some(_) => Ok(()),
         None if is_known(loaded, &snapshot, name) => Ok(()),
         None => {
             let names = snapshot.domains().map(|domain| domain.name.as_str());
             let near = nearest(name, names);
             let hint = near.map_or_else(
-                || "`notehost component list` tells which there are".to_owned(),
+                || "`notehost component list` shows the known components".to_owned(),
                 |near| format!("did you mean `{near}`?"),
             );
-            Err(Failure::call(format!("no component `{name}`")).with_hint(hint))
+            Err(Failure::call(format!("unknown component `{name}`")).with_hint(hint))
         }
     }
 }
 
-/// Whether it is there, but switched off or broken.
+/// Whether it exists, but is switched off or broken.
 fn is_known(loaded: &Loaded, snapshot: &Snapshot, name: &str) -> bool {
     snapshot.broken().iter().any(|broken| broken.name == name)
         || loaded.settings.components.contains_key(name)

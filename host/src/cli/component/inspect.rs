@@ -1,5 +1,5 @@
-//! `notehost component inspect`: what a component is, read from its bytes. Nothing of it is run, unless it is one that is
-//! installed already and said itself what it can do.
+//! `notehost component inspect`: shows a component from its bytes. It is not run; the actions are those of the stored
+//! description of an installed component.
 
 use std::process::ExitCode;
 
@@ -10,29 +10,29 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::installing::to_json;
-use crate::packages::signature;
-use crate::packages::{Packages, PackagesError};
-use crate::registry::{EMBEDDED, Offer, known_description};
-use crate::runtime::{Description, Inspected, inspect};
+use super::fetch::to_json;
+use notehost_pipeline::registry::{EMBEDDED, Offer, known_description};
+use notehost_runtime::packages::signature;
+use notehost_runtime::packages::{Packages, PackagesError};
+use notehost_runtime::{Description, Inspected, inspect};
 
-/// See what a component is: actions, imports, manifest, size, digest, signature.
+/// Show a component: actions, imports, manifest, size, digest, signature.
 ///
-/// Nothing of it is run. What it can do is told where it said so before: of one that is installed, or came with Notehost.
+/// The component is not run. Its actions are shown if its description is already known: if it is installed or built in.
 #[derive(Debug, Args)]
 pub(super) struct Inspect {
     /// A `.wasm` file, oci://…, or the name of a component
     #[arg(value_name = "FILE|REF|NAME")]
     what: String,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// What is to be inspected.
-struct Found {
+/// The component to inspect.
+struct Inspectable {
     bytes: Vec<u8>,
     signature: Option<String>,
     source: String,
@@ -47,7 +47,7 @@ impl Inspect {
             Some(found) => found,
             None => {
                 let offer = options::block_on(Offer::fetch(&self.what, None))??;
-                Found {
+                Inspectable {
                     bytes: offer.bytes,
                     signature: offer.signature,
                     source: offer.source,
@@ -86,10 +86,10 @@ impl Inspect {
     }
 }
 
-/// A component of that name: one that is installed, or came with Notehost.
-fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesError> {
+/// The installed or built-in component with that name.
+fn installed(packages: &Packages, name: &str) -> Result<Option<Inspectable>, PackagesError> {
     if let Some(installed) = packages.installed()?.components.get(name) {
-        return Ok(Some(Found {
+        return Ok(Some(Inspectable {
             bytes: packages.content(name, &installed.current)?,
             signature: packages.signature(&installed.current)?,
             source: installed.current.source.clone(),
@@ -97,19 +97,19 @@ fn installed(packages: &Packages, name: &str) -> Result<Option<Found>, PackagesE
         }));
     }
     let embedded = EMBEDDED.iter().find(|embedded| embedded.name == name);
-    Ok(embedded.map(|embedded| Found {
-        bytes: embedded.wasm.to_vec(),
+    Ok(embedded.map(|embedded| Inspectable {
+        bytes: embedded.wasm(),
         signature: None,
-        source: "part of this program".into(),
+        source: "built in".into(),
         publisher: None,
     }))
 }
 
-/// Who vouches for it, in words.
-fn signed(found: &Found, trust: &crate::config::TrustSettings) -> String {
+/// Its signature, in words.
+fn signed(found: &Inspectable, trust: &notehost_config::TrustSettings) -> String {
     match (&found.signature, &found.publisher) {
         (None, Some(publisher)) => {
-            format!("signed by {publisher} when it was installed; the signature was not kept")
+            format!("signed by {publisher} when it was installed; the signature was not stored")
         }
         (None, None) => "none".to_owned(),
         (Some(signature), _) => match signature::verify(&found.bytes, signature, &trust.publishers)
@@ -123,7 +123,7 @@ fn signed(found: &Found, trust: &crate::config::TrustSettings) -> String {
 fn actions(description: &Description) -> Value {
     let actions = description.actions.iter();
     actions
-        .map(|action| json!({ "name": action.name, "effect": action.effect.word() }))
+        .map(|action| json!({ "name": action.name, "effect": action.effect.as_str() }))
         .collect()
 }
 
@@ -151,7 +151,7 @@ fn page(
         let actions: Vec<String> = description
             .actions
             .iter()
-            .map(|action| format!("{} ({})", action.name, action.effect.word()))
+            .map(|action| format!("{} ({})", action.name, action.effect.as_str()))
             .collect();
         line("actions", actions.join(", "));
     }
@@ -172,14 +172,14 @@ fn page(
         .map(|manifest| serde_json::to_string(manifest).unwrap_or_default());
     line(
         "manifest",
-        manifest.unwrap_or_else(|| "none: no ceiling of its own, and no requests".into()),
+        manifest.unwrap_or_else(|| "none: no limits of its own, no HTTP requests".into()),
     );
     for import in &inspected.imports {
         line("imports", import.clone());
     }
     for producer in &inspected.producers {
         line(
-            "made with",
+            "built with",
             format!("{} {}", producer.name, producer.version),
         );
     }

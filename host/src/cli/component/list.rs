@@ -1,4 +1,4 @@
-//! `notehost component list`: which components there are, where they come from, which are on.
+//! `notehost component list`: the components, their origin, and which are switched on.
 
 use std::process::ExitCode;
 
@@ -9,11 +9,11 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::registry::Snapshot;
+use notehost_pipeline::registry::Snapshot;
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -25,9 +25,9 @@ struct Row {
     name: String,
     version: String,
     origin: &'static str,
-    /// `on`, `off`, or what is wrong.
+    /// `on`, `off`, or the problem.
     state: String,
-    /// What can be done about it.
+    /// How to fix the problem.
     hint: Option<String>,
     digest: String,
     size: usize,
@@ -71,7 +71,7 @@ fn rows(snapshot: &Snapshot) -> Vec<Row> {
             Some(Row {
                 name: domain.name.clone(),
                 version: domain.version.clone(),
-                origin: domain.origin.word(),
+                origin: domain.origin.as_str(),
                 state: problem.map_or_else(|| "on".to_owned(), |broken| broken.reason.clone()),
                 hint: problem.and_then(|broken| broken.hint.clone()),
                 digest: format!("sha256:{}", component.digest()),

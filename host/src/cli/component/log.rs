@@ -1,4 +1,4 @@
-//! `notehost component log`: what a component printed and logged, also in a server that runs or has ended.
+//! `notehost component log`: shows what a component printed and logged, in any process with the same state folder.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -9,26 +9,26 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::audit::{LogFollower, LogLine, log_lines};
-use crate::config::Given;
+use notehost_config::Overrides;
+use notehost_records::audit::{LogFollower, LogLine, log_lines};
 
-/// How often it is looked for more.
-const POLL: Duration = Duration::from_millis(200);
+/// The interval of polling for new lines.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// See what a component printed and logged.
+/// Show what a component printed and logged.
 ///
-/// Lines of text on a terminal; one JSON object per line in a pipe. The last of a bounded log, the newest last.
+/// Prints text on a terminal, one JSON object per line in a pipe. The log is bounded; the newest line is last.
 #[derive(Debug, Args)]
 pub(super) struct Log {
     /// The component, by its domain's name
     name: String,
-    /// How many lines, the last ones
+    /// Number of lines, the latest
     #[arg(long, value_name = "N", default_value_t = 50)]
     lines: usize,
-    /// Go on with new lines until Ctrl-C
+    /// Follow new lines until Ctrl-C
     #[arg(long)]
     follow: bool,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long, visible_alias = "json")]
     json_output: bool,
     #[command(flatten)]
@@ -40,24 +40,23 @@ impl Log {
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         if !self.name.chars().all(is_name) {
             return Err(Failure::usage(format!(
-                "`{}` is no name of a component",
+                "invalid component name `{}`",
                 self.name
             )));
         }
-        // Where logs lie only flags and variables say: a broken config must not keep anybody from them.
-        let loaded = options::load(Given {
+        // Only flags and variables set the state folder: an invalid config must not prevent reading the logs.
+        let loaded = options::load(Overrides {
             ignore_file: true,
             config: None,
             ..self.common.given()
         })?;
         let folder = loaded.running.state.join("logs");
-        let unreadable =
-            |error: io::Error| Failure::call(format!("the log cannot be read: {error}"));
+        let unreadable = |error: io::Error| Failure::call(format!("cannot read the log: {error}"));
         let (lines, follower) = log_lines(&folder, &self.name, self.lines).map_err(unreadable)?;
         let terminal = Terminal::stdout();
         let as_json = self.json_output || !terminal.is_terminal();
         if lines.is_empty() && !self.follow && !as_json {
-            let told = format!("{} has said nothing\n", self.name);
+            let told = format!("{} has no log\n", self.name);
             terminal.print(&terminal.faint(&told));
         }
         if print(&terminal, &lines, as_json).is_err() || !self.follow {
@@ -73,14 +72,14 @@ impl Log {
     }
 }
 
-/// Print lines as they come, until nobody reads any more.
+/// Prints lines as they are logged, until the reader closes the pipe.
 async fn follow(mut follower: LogFollower, as_json: bool) -> io::Result<()> {
     let terminal = Terminal::stdout();
     loop {
         if print(&terminal, &follower.more()?, as_json).is_err() {
             return Ok(());
         }
-        tokio::time::sleep(POLL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -1,23 +1,23 @@
-//! `notehost component`: which tool domains there are, where they come from, and what they may use. One file per
-//! command. What is changed lands in the component store and in the config, and a server that runs takes it over.
+//! `notehost component`: the tool domains, their origin, and their grants. One file per
+//! command. Changes are written to the component store and the config, and a running server applies them.
 
 mod add;
 mod dev;
+mod dev_server;
+mod fetch;
 mod grant;
 mod inspect;
-mod installing;
 mod list;
 mod log;
 mod new;
 mod pack;
-mod place;
 mod project;
+mod prompt;
 mod push;
 mod status;
 mod switch;
 mod template;
 mod test;
-mod trying;
 mod upgrade;
 mod watch;
 
@@ -27,7 +27,7 @@ use clap::{Args, Subcommand};
 
 use super::failure::Failure;
 
-/// See, install, grant, upgrade and write tool domains.
+/// Inspect, install, grant, upgrade and develop tool domains.
 #[derive(Debug, Args)]
 pub(super) struct Component {
     #[command(subcommand)]
@@ -36,44 +36,44 @@ pub(super) struct Component {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List the components: where they come from, which are on
+    /// List the components with their origin and state
     List(list::List),
-    /// See what a component is, without running it
+    /// Show a component, without running it
     Inspect(inspect::Inspect),
     /// Install a component from a file or a registry
     Add(add::Add),
-    /// Put another version in the place of the one that runs
+    /// Replace a component with another version
     Upgrade(upgrade::Upgrade),
-    /// Go back to the version of before
+    /// Return to the previous version
     Rollback(upgrade::Rollback),
-    /// Forget a component that was installed
+    /// Remove an installed component
     Remove(upgrade::Remove),
-    /// Say which paths and hosts a component may use
+    /// Set which paths and hosts a component may access
     Grant(grant::Grant),
-    /// Take back what a component was granted
+    /// Revoke the grant of a component
     Revoke(grant::Revoke),
-    /// Put a manifest into a finished component: the ceiling of what it can be granted
+    /// Embed a manifest in a built component: the upper limit of its grants
     Pack(pack::Pack),
-    /// Put a component into a registry, with its signature
+    /// Push a component to a registry, with its signature
     Push(push::Push),
-    /// See whether a component keeps the contract, whatever happens to it
+    /// Run the conformance suite on a component
     Test(test::Test),
-    /// Make a project for a new tool domain, in Rust, JavaScript or Python
+    /// Create a project for a new tool domain, in Rust, JavaScript or Python
     New(new::New),
-    /// Build a project, try it on notes, and build it again at every change
+    /// Build a project, run it on notes, and rebuild it on every change
     Dev(dev::Dev),
     /// Switch a component, or one of its actions, on
     Enable(switch::Enable),
     /// Switch a component, or one of its actions, off
     Disable(switch::Disable),
-    /// See how the components are doing: calls, failures, memory, rests
+    /// Show the health of components: calls, failures, memory, circuit breakers
     Status(status::Status),
-    /// See what a component printed and logged
+    /// Show what a component printed and logged
     Log(log::Log),
 }
 
 impl Component {
-    /// Whether it writes nothing but files that are meant for others as well.
+    /// Whether it writes only files that other users may read.
     pub(super) fn writes_for_others(&self) -> bool {
         matches!(self.command, Command::New(_) | Command::Pack(_))
     }

@@ -1,4 +1,4 @@
-//! `notehost component new`: a project for a tool domain that builds and passes its own tests at once.
+//! `notehost component new`: creates a project for a tool domain that builds and passes its tests.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -6,21 +6,21 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::super::failure::Failure;
-use super::super::fields::quoted;
 use super::super::terminal::Terminal;
 use super::template::{self, Language};
-use crate::registry::EMBEDDED;
-use crate::runtime::check_name;
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_platform::shell::quoted;
+use notehost_runtime::check_name;
 
-/// Make a project for a new tool domain.
+/// Create a project for a new tool domain.
 #[derive(Debug, Args)]
 pub(super) struct New {
     /// The domain's name: a-z, 0-9 and _, beginning with a letter
     name: String,
-    /// What it is written in
+    /// The language of the project
     #[arg(long, value_name = "LANGUAGE", default_value = "rust")]
     lang: Language,
-    /// Where the project's folder is made [here]
+    /// Where to create the project's folder [current folder]
     #[arg(
         long,
         value_name = "DIR",
@@ -28,7 +28,7 @@ pub(super) struct New {
         hide_default_value = true
     )]
     path: PathBuf,
-    /// For Rust: use the SDK in this folder, instead of a copy of it in the project
+    /// For Rust: use the SDK in this folder, instead of a copy in the project
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
 }
@@ -38,13 +38,13 @@ impl New {
         check_name(&self.name).map_err(|error| Failure::usage(error.to_string()))?;
         let is_taken = self.name == "admin" || EMBEDDED.iter().any(|known| known.name == self.name);
         if is_taken {
-            let words = format!("`{}` is a domain that Notehost brings along", self.name);
+            let words = format!("`{}` is the name of a built-in domain", self.name);
             return Err(Failure::usage(words).with_hint("choose another name"));
         }
         let sdk = self.sdk.as_deref().map(sdk_folder).transpose()?;
         if sdk.is_some() && self.lang != Language::Rust {
             return Err(Failure::usage(
-                "`--sdk` is for Rust: a project in another language brings one file",
+                "`--sdk` is for Rust: projects in other languages contain their SDK",
             ));
         }
         let folder = self.path.join(&self.name);
@@ -66,31 +66,31 @@ impl New {
     }
 }
 
-/// The folder of an SDK, named from anywhere.
+/// The absolute path of an SDK folder.
 fn sdk_folder(path: &Path) -> Result<String, Failure> {
     let folder = path
         .canonicalize()
         .ok()
         .filter(|folder| folder.join("Cargo.toml").is_file());
     let folder = folder.ok_or_else(|| {
-        Failure::usage(format!("there is no SDK in `{}`", path.display())).with_hint(
-            "name the folder `sdk` of Notehost's sources; without `--sdk` the project gets a copy",
+        Failure::usage(format!("no SDK in `{}`", path.display())).with_hint(
+            "use the folder `sdk` of Notehost's sources; without `--sdk` the project gets a copy",
         )
     })?;
     Ok(folder.display().to_string())
 }
 
-/// Write the files into a folder that was not there, or was empty. A project that could not be finished is not left
+/// Writes the files to a new or empty folder. An incomplete project is removed.
 /// lying around half made.
 fn make<'a>(folder: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
     let shown = folder.display();
     let is_free =
         std::fs::read_dir(folder).map_or(!folder.exists(), |mut entries| entries.next().is_none());
     if !is_free {
-        return Err(Failure::usage(format!(
-            "`{shown}` is there already, and nothing is overwritten"
-        ))
-        .with_hint("choose another name, or another place with `--path`"));
+        return Err(
+            Failure::usage(format!("`{shown}` already exists and is not overwritten"))
+                .with_hint("choose another name, or another folder with `--path`"),
+        );
     }
     let written = files.into_iter().try_for_each(|(path, text)| {
         let file = folder.join(path);
@@ -100,7 +100,7 @@ fn make<'a>(folder: &Path, files: impl Iterator<Item = (&'a str, &'a str)>) -> R
     written.map_err(|error: std::io::Error| {
         // It was made by us, a moment ago.
         let _ = std::fs::remove_dir_all(folder);
-        Failure::start(format!("`{shown}` cannot be made: {error}"))
+        Failure::start(format!("cannot create `{shown}`: {error}"))
     })
 }
 
@@ -110,25 +110,25 @@ fn next_steps(terminal: &Terminal, language: Language, name: &str, folder: &Path
         Language::Rust => (
             "src/lib.rs",
             &[
-                ("cargo test", "its own tests, without WebAssembly"),
+                ("cargo test", "run its tests, without WebAssembly"),
                 (
                     "cargo build --release --target wasm32-wasip2",
-                    "the component",
+                    "build the component",
                 ),
             ],
         ),
         Language::Javascript => (
             "src/domain.js",
             &[
-                ("npm test", "its own tests, by plain Node"),
-                ("npm install && npm run build", "the component"),
+                ("npm test", "run its tests, with Node"),
+                ("npm install && npm run build", "build the component"),
             ],
         ),
         Language::Python => (
             "domain.py",
             &[
-                ("python3 -m unittest", "its own tests, by plain Python"),
-                ("python3 build.py", "the component"),
+                ("python3 -m unittest", "run its tests, with Python"),
+                ("python3 build.py", "build the component"),
             ],
         ),
     };
@@ -138,7 +138,7 @@ fn next_steps(terminal: &Terminal, language: Language, name: &str, folder: &Path
         .chain(steps.iter().copied());
     let all = all.chain([(
         "notehost component dev .",
-        "try it; it is built again at every change",
+        "try it; rebuilds on every change",
     )]);
     let lines: Vec<String> = all
         .map(|(command, meaning)| {
@@ -152,7 +152,7 @@ fn next_steps(terminal: &Terminal, language: Language, name: &str, folder: &Path
         })
         .collect();
     format!(
-        "{} is a project now; {} is where it begins.\n\n{}\n",
+        "{} was created; start with {}.\n\n{}\n",
         terminal.strong(name),
         quoted(&folder.join(source).to_string_lossy()),
         lines.join("\n")

@@ -1,4 +1,4 @@
-//! `notehost component pack`: put a manifest into a finished component. For languages whose tools cannot do it
+//! `notehost component pack`: embeds a manifest in a built component, for languages whose tools cannot do it
 //! themselves; in Rust `notehost_sdk::manifest!` does.
 
 use std::fs;
@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::super::failure::Failure;
 use super::super::terminal::Terminal;
-use crate::runtime::{Manifest, digest, inspect, with_manifest};
+use notehost_runtime::{Manifest, digest, inspect, with_manifest};
 
 #[derive(Debug, Args)]
 pub(super) struct Pack {
@@ -18,7 +18,7 @@ pub(super) struct Pack {
     /// The manifest, as JSON: effect, store_bytes, http, limits
     #[arg(long, value_name = "FILE")]
     manifest: PathBuf,
-    /// Where the result goes [the component's own file]
+    /// The output file [the component's own file]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -27,16 +27,16 @@ impl Pack {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let json = read(&self.manifest)?;
         let manifest = Manifest::parse(&json)
-            .map_err(|error| told(&self.manifest, &format!("is no manifest: {error}")))?;
+            .map_err(|error| file_error(&self.manifest, &format!("is not a manifest: {error}")))?;
         let component = read(&self.file)?;
-        // What no host could load is not worth packing.
+        // A component that no host can load is refused.
         let inspected = inspect(&component).and_then(|inspected| {
             inspected.track()?;
             Ok(inspected)
         });
-        inspected.map_err(|error| told(&self.file, &error.to_string()))?;
+        inspected.map_err(|error| file_error(&self.file, &error.to_string()))?;
         let packed = with_manifest(&component, &manifest)
-            .map_err(|error| told(&self.file, &error.to_string()))?;
+            .map_err(|error| file_error(&self.file, &error.to_string()))?;
         let output = self.output.as_deref().unwrap_or(&self.file);
         write(output, &packed)?;
         Terminal::stdout().print(&format!(
@@ -50,10 +50,10 @@ impl Pack {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(file).map_err(|error| told(file, &format!("cannot be read: {error}")))
+    fs::read(file).map_err(|error| file_error(file, &format!("cannot be read: {error}")))
 }
 
-/// All of it or nothing: whoever watches the file never sees half a component.
+/// Writes the file atomically, so that a watcher never sees a partial component.
 fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
@@ -61,10 +61,10 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = fs::write(&new, bytes).and_then(|()| fs::rename(&new, file));
     written.map_err(|error| {
         let _ = fs::remove_file(&new);
-        told(file, &format!("cannot be written: {error}"))
+        file_error(file, &format!("cannot be written: {error}"))
     })
 }
 
-fn told(file: &Path, what: &str) -> Failure {
+fn file_error(file: &Path, what: &str) -> Failure {
     Failure::call(format!("`{}` {what}", file.display()))
 }

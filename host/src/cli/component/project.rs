@@ -1,4 +1,4 @@
-//! An author's project: in which language it is written, and how it becomes a component.
+//! A domain project: its language, and how it is built.
 
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -10,9 +10,9 @@ use tokio::process::Command;
 use super::super::failure::Failure;
 use super::template::Language;
 
-/// What Rust is built for.
+/// The target of Rust builds.
 const TARGET: &str = "wasm32-wasip2";
-/// Folders that a build writes into, or that hold what others wrote.
+/// Folders of build output or dependencies.
 const NOT_SOURCES: [&str; 5] = ["target", "dist", "node_modules", "__pycache__", "vendor"];
 
 /// A folder with the sources of a domain.
@@ -23,10 +23,10 @@ pub(super) struct Project {
 }
 
 impl Project {
-    /// The project in a folder.
+    /// Opens the project in a folder.
     pub(super) fn at(folder: &Path) -> Result<Project, Failure> {
         let found = folder.canonicalize().map_err(|error| {
-            Failure::usage(format!("`{}` cannot be read: {error}", folder.display()))
+            Failure::usage(format!("cannot read `{}`: {error}", folder.display()))
         })?;
         let marks = [
             ("Cargo.toml", Language::Rust),
@@ -37,8 +37,8 @@ impl Project {
             .into_iter()
             .find(|(file, _)| found.join(file).is_file());
         let Some((_, language)) = mark else {
-            return Err(Failure::usage(format!("`{}` is no project of a domain", folder.display())).with_hint(
-                "it has a `Cargo.toml`, a `package.json` or a `build.py`; `notehost component new NAME` makes one",
+            return Err(Failure::usage(format!("`{}` is not a domain project", folder.display())).with_hint(
+                "a project has a `Cargo.toml`, `package.json` or `build.py`; `notehost component new NAME` creates one",
             ));
         };
         Ok(Project {
@@ -52,7 +52,7 @@ impl Project {
         &self.folder
     }
 
-    /// Its language, as people write it.
+    /// The name of its language.
     pub(super) fn language(&self) -> &'static str {
         match self.language {
             Language::Rust => "Rust",
@@ -77,12 +77,12 @@ impl Project {
         inside != Path::new("") && !is_lock && !parts.any(|part| is_foreign(&part))
     }
 
-    /// Build it; what the compilers say goes to the terminal. Returns the component's file.
+    /// Builds the project; compiler output goes to stderr. Returns the component's file.
     pub(super) async fn build(&self) -> Result<PathBuf, Failure> {
         match self.language {
             Language::Rust => self.build_rust().await,
             Language::Javascript => {
-                // Node looks in the folders above as well.
+                // Node also searches the parent folders.
                 let has_packages = self
                     .folder
                     .ancestors()
@@ -104,11 +104,11 @@ impl Project {
         cargo
             .args(words)
             .arg("--message-format=json-render-diagnostics");
-        let built = answered(cargo)
+        let built = capture_stdout(cargo)
             .await
             .map_err(|error| missing("cargo", &error))?;
         if !built.status.success() {
-            return Err(Failure::call("the project cannot be built"));
+            return Err(Failure::call("the build failed"));
         }
         let manifest = self.folder.join("Cargo.toml");
         let messages = String::from_utf8_lossy(&built.stdout);
@@ -124,17 +124,17 @@ impl Project {
                     .is_some_and(|extension| extension == "wasm")
             });
         component.ok_or_else(|| {
-            Failure::call("the build makes no `.wasm` file").with_hint(
-                "a domain is a library: `crate-type = [\"cdylib\"]` under `[lib]` in `Cargo.toml`",
+            Failure::call("the build produces no `.wasm` file").with_hint(
+                "a domain is a library: set `crate-type = [\"cdylib\"]` under `[lib]` in `Cargo.toml`",
             )
         })
     }
 
-    /// Rustup's own automatic installation may be switched off, so it has to be asked.
+    /// Installs the target with rustup if it is missing; rustup's automatic installation may be switched off.
     async fn ask_for_target(&self) -> Result<(), Failure> {
         let mut rustc = self.command("rustc");
         rustc.args(["--print", "target-libdir", "--target", TARGET]);
-        let asked = answered(rustc)
+        let asked = capture_stdout(rustc)
             .await
             .map_err(|error| missing("rustc", &error))?;
         let folder = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
@@ -144,7 +144,7 @@ impl Project {
         }
     }
 
-    /// Build by a script that leaves its result in `dist`.
+    /// Builds with a script that writes its result to `dist`.
     async fn build_by(&self, program: &str, words: &[&str]) -> Result<PathBuf, Failure> {
         self.run(program, words).await?;
         let newest = std::fs::read_dir(self.folder.join("dist"))
@@ -160,7 +160,7 @@ impl Project {
                 let modified = path.metadata().and_then(|found| found.modified());
                 modified.unwrap_or(SystemTime::UNIX_EPOCH)
             });
-        newest.ok_or_else(|| Failure::call("the build leaves no `.wasm` file in `dist`"))
+        newest.ok_or_else(|| Failure::call("the build produces no `.wasm` file in `dist`"))
     }
 
     async fn run(&self, program: &str, words: &[&str]) -> Result<(), Failure> {
@@ -172,11 +172,11 @@ impl Project {
             .map_err(|error| missing(program, &error))?;
         match status.success() {
             true => Ok(()),
-            false => Err(Failure::call("the project cannot be built")),
+            false => Err(Failure::call("the build failed")),
         }
     }
 
-    /// A program that runs in the project and says everything on our stderr. It ends when we do.
+    /// A program that runs in the project, with its output on stderr. It is killed when this process ends.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command
@@ -184,14 +184,14 @@ impl Project {
             .stdin(Stdio::null())
             .stdout(std::io::stderr())
             .kill_on_drop(true);
-        crate::private::restore_umask(command.as_std_mut());
+        notehost_platform::private::restore_umask(command.as_std_mut());
         command
     }
 }
 
-/// What a command answers on its stdout; what it complains about goes to the terminal as it comes. (`Command::output` would
-/// keep both to itself.)
-async fn answered(mut command: Command) -> std::io::Result<Output> {
+/// Captures the stdout of a command; its stderr is passed through. (`Command::output` would
+/// capture both.)
+async fn capture_stdout(mut command: Command) -> std::io::Result<Output> {
     let running = command.stdout(Stdio::piped()).spawn()?;
     running.wait_with_output().await
 }
@@ -202,7 +202,7 @@ fn missing(program: &str, error: &std::io::Error) -> Failure {
         "python3" => "Python needs `python3` with `venv`",
         _ => "Rust needs rustup: https://rustup.rs",
     };
-    Failure::call(format!("`{program}` cannot be run: {error}")).with_hint(hint)
+    Failure::call(format!("cannot run `{program}`: {error}")).with_hint(hint)
 }
 
 #[cfg(test)]
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_language_is_told_by_one_file() {
+    fn the_language_is_detected_by_one_file() {
         let folder = tempfile::tempdir().expect("a folder");
         assert!(Project::at(folder.path()).is_err());
         assert!(Project::at(&folder.path().join("none")).is_err());
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_writes_is_no_source() {
+    fn build_output_is_not_a_source() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("build.py"), "").expect("a file");
         let project = Project::at(folder.path()).expect("a project");

@@ -1,4 +1,4 @@
-//! `notehost component push`: a component goes to a registry, with its signature.
+//! `notehost component push`: pushes a component to a registry, with its signature.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,21 +10,21 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::packages::oci::{self, Artifact, OciError, Reference};
-use crate::packages::signature::{self, SignatureError};
-use crate::runtime::inspect;
+use notehost_runtime::inspect;
+use notehost_runtime::packages::oci::{self, Artifact, OciError, Reference};
+use notehost_runtime::packages::signature::{self, SignatureError};
 
 #[derive(Debug, Args)]
 pub(super) struct Push {
     /// The component: a `.wasm` file
     file: PathBuf,
-    /// Where it goes: oci://HOST[:PORT]/NAME[:TAG]
+    /// The reference in the registry: oci://HOST[:PORT]/NAME[:TAG]
     #[arg(value_name = "REF", value_parser = reference)]
     reference: Reference,
-    /// Its minisign signature [FILE.minisig, where there is one]
+    /// Its minisign signature [FILE.minisig, if it exists]
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
     #[command(flatten)]
@@ -38,13 +38,13 @@ impl Push {
         if !oci::is_component(&bytes) {
             let shown = self.file.display();
             return Err(
-                Failure::call(format!("`{shown}` is no WebAssembly component"))
-                    .with_hint("components are built for the target wasm32-wasip2"),
+                Failure::call(format!("`{shown}` is not a WebAssembly component"))
+                    .with_hint("build it for the target wasm32-wasip2"),
             );
         }
         let signature = self.read_signature()?;
         let signed = match &signature {
-            // A key that we do not know is the registry's readers' affair; a signature of something else is nobody's.
+            // An unknown key is fine, because readers of the registry decide whom to trust; a signature of other bytes is not.
             Some(text) => {
                 match signature::verify(&bytes, text, &loaded.settings.trust.publishers) {
                     Ok(signed) => Some(signed.key_id),
@@ -82,9 +82,9 @@ impl Push {
             None => "not signed".to_owned(),
         };
         terminal.print(&format!(
-            "{} is there, {by}\n{}\n",
+            "{} was pushed, {by}\n{}\n",
             terminal.good(&self.reference.to_string()),
-            terminal.faint(&format!("as it is now, for ever: {pinned}")),
+            terminal.faint(&format!("pinned reference: {pinned}")),
         ));
         Ok(ExitCode::SUCCESS)
     }
@@ -95,10 +95,9 @@ impl Push {
             None => signature::file_beside(&self.file),
         };
         match signature::read(&file).map_err(|error| unreadable(&file, &error))? {
-            None if self.signature.is_some() => Err(Failure::call(format!(
-                "there is no signature `{}`",
-                file.display()
-            ))),
+            None if self.signature.is_some() => {
+                Err(Failure::call(format!("no signature `{}`", file.display())))
+            }
             found => Ok(found),
         }
     }

@@ -1,4 +1,4 @@
-//! `notehost component status`: how the components are doing. Reads the records, so it works beside a running server and
+//! `notehost component status`: the health of components. Reads the records, so it works with and
 //! without one.
 
 use std::process::ExitCode;
@@ -10,17 +10,16 @@ use super::super::call::print_json;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::database::Database;
-use crate::dispatch::{ComponentStatus, component_status};
+use notehost_pipeline::{ComponentStatus, component_status};
 
-/// How much of a digest is shown to people.
+/// How many characters of a digest are shown.
 const SHOWN_DIGEST: usize = 12;
 
 #[derive(Debug, Args)]
 pub(super) struct Status {
     /// Only this one, by its domain's name
     name: Option<String>,
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long, visible_alias = "json")]
     json_output: bool,
     #[command(flatten)]
@@ -31,11 +30,11 @@ impl Status {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let loaded = options::load(self.common.given())?;
         let snapshot = options::block_on(options::load_components(&loaded))??;
-        let database = Database::open(&loaded.running.state)?;
+        let database = notehost_policy::open_records(&loaded.running.state)?;
         let items = component_status(&snapshot, &database, self.name.as_deref())?;
         if let (Some(name), true) = (&self.name, items.is_empty()) {
-            return Err(Failure::call(format!("no component `{name}`"))
-                .with_hint("`notehost component list` tells which there are"));
+            return Err(Failure::call(format!("unknown component `{name}`"))
+                .with_hint("`notehost component list` shows the known components"));
         }
         let terminal = Terminal::stdout();
         if self.json_output || !terminal.is_terminal() {
@@ -68,7 +67,7 @@ fn for_people(terminal: &Terminal, items: &[ComponentStatus]) -> String {
             let whom = rest.for_caller.as_deref();
             let whom = whom.map_or("everybody".to_owned(), |caller| format!("`{caller}`"));
             let told = format!(
-                "{name} rests for {whom} until {}: {}\n",
+                "{name}: circuit breaker open for {whom} until {}: {}\n",
                 rest.until, rest.reason
             );
             text.push_str(&terminal.warning(&terminal.safe(&told)));

@@ -1,5 +1,5 @@
-//! `notehost component enable` and `disable`: a component or one of its actions, on or off, with who did it and why. It is
-//! a line of the config file, and a server that runs takes it over; what the component was granted stays.
+//! `notehost component enable` and `disable`: switches a component or one of its actions on or off, with author and reason.
+//! It is written to the config file, which a running server reloads; the grant of the component is kept.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -9,14 +9,13 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::permission;
-use crate::config::{Loaded, SwitchReason, nearest};
-use crate::database::Database;
-use crate::policy::lift_quarantine;
-use crate::registry::{Absence, Snapshot};
+use notehost_config::{Loaded, SwitchReason, nearest};
+use notehost_pipeline::registry::{Absence, Snapshot};
+use notehost_policy::close_breakers;
 
 /// Switch a component, or one of its actions, on.
 ///
-/// A component that rests because it failed too often can be called at once.
+/// This also closes the circuit breaker of a component that failed too often.
 #[derive(Debug, Args)]
 pub(super) struct Enable {
     /// The component, by its domain's name
@@ -29,14 +28,14 @@ pub(super) struct Enable {
 
 /// Switch a component, or one of its actions, off.
 ///
-/// What it was granted stays, for when it is switched on again.
+/// Its grant is kept.
 #[derive(Debug, Args)]
 pub(super) struct Disable {
     /// The component, by its domain's name
     name: String,
     /// Only this action
     action: Option<String>,
-    /// Why: told to callers who could use it otherwise
+    /// The reason, shown to callers who could use it otherwise
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
     #[command(flatten)]
@@ -50,14 +49,20 @@ impl Enable {
         let action = self.action.as_deref();
         check_name(&loaded, &self.name, action)?;
         let rested = action.is_none()
-            && lift_quarantine(&Database::open(&loaded.running.state)?, &self.name)?;
+            && close_breakers(
+                &notehost_policy::open_records(&loaded.running.state)?,
+                &self.name,
+            )?;
         let told = match rested {
-            true => format!("{} is on, and rests no longer", words(&self.name, action)),
+            true => format!(
+                "{} is on, its circuit breaker is closed",
+                words(&self.name, action)
+            ),
             false => format!("{} is on", words(&self.name, action)),
         };
         if loaded.file.is_none() && rested {
-            // There is no config that could have switched it off.
-            permission::tell(&told);
+            // Without a config it cannot be switched off.
+            permission::report(&told);
             return Ok(ExitCode::SUCCESS);
         }
         let mut edit = permission::open(&given)?;
@@ -92,14 +97,14 @@ fn words(name: &str, action: Option<&str>) -> String {
     }
 }
 
-/// Who sits at the terminal, as far as the system says.
+/// The local user's name, if the system reports it.
 fn user() -> String {
     let said = |name: &str| std::env::var(name).ok().filter(|user| !user.is_empty());
     let user = said("USER").or_else(|| said("LOGNAME"));
     user.unwrap_or_else(|| "cli".to_owned())
 }
 
-/// There must be such a component, and such an action: a misspelt name would leave on what should be off.
+/// Checks that the component and the action exist: a misspelt name would have no effect.
 fn check_name(loaded: &Loaded, name: &str, action: Option<&str>) -> Result<(), Failure> {
     let domains: Arc<Snapshot> = options::block_on(options::load_components(loaded))??;
     let unknown = |what: String, near: Option<&str>| {
@@ -117,9 +122,9 @@ fn check_name(loaded: &Loaded, name: &str, action: Option<&str>) -> Result<(), F
     };
     if !components().any(|known| known == name) {
         let near = nearest(name, components());
-        return Err(unknown(format!("no component `{name}`"), near));
+        return Err(unknown(format!("unknown component `{name}`"), near));
     }
-    // Of what is off or broken nobody knows the actions.
+    // The actions of a component that is off or broken are unknown.
     let (Some(action), Some(domain)) = (action, domains.domain(name)) else {
         return Ok(());
     };

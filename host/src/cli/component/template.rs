@@ -1,6 +1,6 @@
-//! What a new project is made of: the files of `sdk/templates`, what it has in common with the example in its language,
-//! the contract, and for Rust the SDK's own sources, all of them part of the program. Whoever has the program has
-//! everything but the compiler.
+//! The files of a new project: those of `sdk/templates`, those shared with the example in its language,
+//! the contract, and for Rust the SDK's sources. All of them are embedded in the program, so only a compiler is
+//! needed in addition.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use toml_edit::{Array, DocumentMut, Item};
 
 include!(concat!(env!("OUT_DIR"), "/sdk_sources.rs"));
 
-/// The word in the templates that stands for the domain's name.
+/// The placeholder of the domain's name in the templates.
 const PLACEHOLDER: &str = "domain_name";
-/// Where the SDK lies in a project.
+/// The folder of the SDK in a project.
 const VENDOR: &str = "vendor/notehost";
 const WORKSPACE: &str = include_str!("../../../../Cargo.toml");
 const LOCK: &str = include_str!("../../../../Cargo.lock");
@@ -26,7 +26,7 @@ pub(super) enum Language {
     Python,
 }
 
-/// The files of a template, and those that it has in common with the example in its language.
+/// The files of a template, and those shared with the example in its language.
 macro_rules! files {
     ($folder:literal: $($path:literal),*; as the example: $($shared:literal),* $(,)?) => {
         &[
@@ -61,8 +61,8 @@ const PYTHON: &[(&str, &str)] = files!["python":
     "requirements.txt",
 ];
 
-/// The files of a new project by their paths in it. `sdk` names the folder of a Rust project's SDK, if it is not to bring
-/// its own.
+/// The files of a new project by path. `sdk` is the folder of a Rust project's SDK, if the project does not contain
+/// a copy.
 pub(super) fn project(
     language: Language,
     name: &str,
@@ -90,7 +90,7 @@ pub(super) fn project(
                 sources.map(|(path, text)| (format!("{VENDOR}/{path}"), (*text).to_owned())),
             );
             files.insert(format!("{VENDOR}/Cargo.toml"), workspace_of_sdk()?);
-            // The versions that the SDK was tested with; cargo drops what it does not need.
+            // The versions that the SDK was tested with; cargo removes unused entries.
             files.insert("Cargo.lock".into(), LOCK.to_owned());
         }
         _ => {
@@ -103,16 +103,16 @@ pub(super) fn project(
     Ok(files)
 }
 
-/// The manifest above the SDK's two crates: of this repository's, what they inherit.
+/// The workspace manifest of the SDK's two crates: the parts of this repository's that they inherit.
 fn workspace_of_sdk() -> Result<String, toml_edit::TomlError> {
     let mut manifest: DocumentMut = WORKSPACE.parse()?;
     manifest.as_table_mut().remove("profile");
     let Some(workspace) = manifest.get_mut("workspace").and_then(Item::as_table_mut) else {
         return Ok(manifest.to_string());
     };
-    workspace
-        .decor_mut()
-        .set_prefix("# The SDK of Notehost, as the program that made this project knows it.\n");
+    workspace.decor_mut().set_prefix(
+        "# The SDK of Notehost, in the version of the program that created this project.\n",
+    );
     workspace.remove("default-members");
     workspace.remove("exclude");
     workspace.insert(

@@ -1,5 +1,5 @@
-//! `notehost component test`: the conformance kit at the terminal. One line for each check, and under those that failed
-//! what to do about it.
+//! `notehost component test`: runs the conformance suite. One line for each check, and below failed ones
+//! how to fix them.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -12,17 +12,17 @@ use super::super::failure::Failure;
 use super::super::logging;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use crate::config::nearest;
-use crate::kit::{self, Check, Finding, KitError, Report, Verdict};
-use crate::registry::EMBEDDED;
-use crate::runtime::Component;
+use notehost_config::nearest;
+use notehost_pipeline::conformance::{self, Check, ConformanceError, Finding, Report, Verdict};
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_runtime::Component;
 
-/// How many reasons of one check are shown.
-const MOST_SHOWN: usize = 8;
+/// The maximum number of findings shown of a check.
+const MAX_FINDINGS: usize = 8;
 
 #[derive(Debug, Args)]
 pub(super) struct Test {
-    /// The component: a `.wasm` file, or the name of one that came with Notehost
+    /// The component: a `.wasm` file, or the name of a built-in one
     #[arg(value_name = "FILE")]
     component: String,
     /// Print JSON
@@ -35,11 +35,11 @@ pub(super) struct Test {
 impl Test {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         let loaded = options::load(self.common.given())?;
-        // What the component says on its way is told with `--log info`.
+        // `--log info` shows the logs of the component.
         logging::start(&loaded.running, "off")?;
         let component = component(&self.component)?;
         let compiled = loaded.running.state.join("compiled");
-        let report = options::block_on(kit::test(&component, &compiled))??;
+        let report = options::block_on(conformance::test(&component, &compiled))??;
         let terminal = Terminal::stdout();
         if self.json {
             let mut told = serde_json::to_value(&report).unwrap_or_default();
@@ -60,16 +60,12 @@ fn component(named: &str) -> Result<Component, Failure> {
     if let Some(embedded) = EMBEDDED.iter().find(|embedded| embedded.name == named)
         && !file.exists()
     {
-        return Ok(Component::embedded(
-            embedded.name,
-            embedded.wasm,
-            embedded.digest,
-        )?);
+        return Ok(Component::embedded(embedded));
     }
     let bytes = std::fs::read(file).map_err(|error| {
         let near = nearest(named, EMBEDDED.iter().map(|embedded| embedded.name));
         Failure::usage(format!("cannot read `{named}`: {error}")).with_any_hint(
-            near.map(|near| format!("of those that came with Notehost, `{near}` is the nearest")),
+            near.map(|near| format!("did you mean the built-in component `{near}`?")),
         )
     })?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
@@ -85,13 +81,11 @@ fn lines(terminal: &Terminal, report: &Report) -> String {
             Verdict::Skipped => terminal.faint("skip"),
         };
         told.push_str(&format!("{word}  {:<13} {}\n", check.name, check.asked));
-        let shown = check.findings.iter().take(MOST_SHOWN);
+        let shown = check.findings.iter().take(MAX_FINDINGS);
         told.extend(shown.map(|finding| reason(terminal, finding)));
-        let more = check.findings.len().saturating_sub(MOST_SHOWN);
+        let more = check.findings.len().saturating_sub(MAX_FINDINGS);
         if more > 0 {
-            told.push_str(&format!(
-                "        and {more} more: `--json` tells them all\n"
-            ));
+            told.push_str(&format!("        and {more} more: `--json` lists all\n"));
         }
     }
     told.push_str(&last_line(report));
@@ -135,8 +129,8 @@ fn last_line(report: &Report) -> String {
     }
 }
 
-impl From<KitError> for Failure {
-    fn from(error: KitError) -> Self {
+impl From<ConformanceError> for Failure {
+    fn from(error: ConformanceError) -> Self {
         Failure::start(error.to_string())
     }
 }

@@ -1,5 +1,5 @@
-//! `notehost component upgrade`, `rollback` and `remove`: another version in the place of the one that runs, the one of
-//! before again, or none.
+//! `notehost component upgrade`, `rollback` and `remove`: replaces a component with another version, returns to the
+//! previous one, or removes it.
 
 use std::io::{BufRead as _, IsTerminal as _};
 use std::process::ExitCode;
@@ -9,36 +9,36 @@ use clap::Args;
 use super::super::failure::Failure;
 use super::super::options::{self, Common};
 use super::super::terminal::Terminal;
-use super::installing::{Terms, difference, examine, refused};
-use crate::config::{Loaded, nearest};
-use crate::database::now_ms;
-use crate::packages::{Packages, PackagesError};
-use crate::registry::EMBEDDED;
+use super::fetch::{Requirements, difference, examine, refused};
+use notehost_config::{Loaded, nearest};
+use notehost_pipeline::registry::EMBEDDED;
+use notehost_records::database::now_ms;
+use notehost_runtime::packages::{Packages, PackagesError};
 
-/// Put another version of a component in the place of the one that runs.
+/// Replace a component with another version.
 ///
-/// What cannot be used replaces nothing. A version that asks for more than the one that runs is held until you say yes;
-/// one that is older is refused.
+/// An invalid component changes nothing. A version that requests wider access than the current one needs confirmation;
+/// an older one is refused.
 #[derive(Debug, Args)]
 pub(super) struct Upgrade {
     /// The component, by its domain's name
     name: String,
-    /// The new version: a `.wasm` file, or oci://… [where it came from last time]
+    /// The new version: a `.wasm` file, or oci://… [the source of the current version]
     #[arg(value_name = "FILE|REF")]
     from: Option<String>,
     #[command(flatten)]
-    terms: Terms,
-    /// Allow it also where it asks for more than the version that runs
+    terms: Requirements,
+    /// Allow wider access than that of the current version
     #[arg(long)]
     yes: bool,
-    /// Allow it also where it is older than the version that runs
+    /// Allow it also where it is older than the newest version that was installed
     #[arg(long)]
     allow_downgrade: bool,
     #[command(flatten)]
     common: Common,
 }
 
-/// Go back to the version that a component had before its last upgrade.
+/// Return to the version before the last upgrade.
 #[derive(Debug, Args)]
 pub(super) struct Rollback {
     /// The component, by its domain's name
@@ -47,9 +47,9 @@ pub(super) struct Rollback {
     common: Common,
 }
 
-/// Forget a component that was installed.
+/// Remove an installed component.
 ///
-/// What it was granted and what it keeps in vaults stays, for when it comes back.
+/// Its grant and its stored data in vaults are kept.
 #[derive(Debug, Args)]
 pub(super) struct Remove {
     /// The component, by its domain's name
@@ -74,11 +74,8 @@ impl Upgrade {
             (Some(from), _) => from.clone(),
             (None, Some(before)) => before.current.source.clone(),
             (None, None) => {
-                return Err(
-                    Failure::usage(format!("`{}` came with Notehost", self.name)).with_hint(
-                        "name the file or the reference of the version that replaces it",
-                    ),
-                );
+                return Err(Failure::usage(format!("`{}` is built in", self.name))
+                    .with_hint("specify the file or reference of the version that replaces it"));
             }
         };
         let candidate = examine(&loaded, &from, Some(&self.name), &self.terms)?;
@@ -94,14 +91,14 @@ impl Upgrade {
             .is_some_and(|found| !found.is_empty())
         {
             terminal.print(&format!(
-                "what is different:\n{}",
+                "differences:\n{}",
                 difference(&terminal, &candidate)
             ));
         }
         let widening = candidate.widening();
-        if !widening.is_empty() && !self.yes && !agreed(&terminal, &self.name) {
+        if !widening.is_empty() && !self.yes && !confirm(&terminal, &self.name) {
             return Err(Failure::call(format!(
-                "this version of `{}` asks for more than the one that runs, and nothing was changed: {}",
+                "this version of `{}` requests wider access than the current one; nothing was changed: {}",
                 self.name,
                 widening.join("; ")
             ))
@@ -130,7 +127,7 @@ impl Rollback {
         let terminal = Terminal::stdout();
         let told = match back {
             Some(version) => format!("`{}` {}", self.name, terminal.safe(&version.version)),
-            None => format!("`{}`, the one that came with Notehost", self.name),
+            None => format!("`{}`, the built-in version", self.name),
         };
         terminal.print(&format!("{} {told}\n", terminal.good("rolled back:")));
         Ok(ExitCode::SUCCESS)
@@ -144,7 +141,7 @@ impl Remove {
         let packages = Packages::of(&loaded.running.state);
         if is_embedded(&self.name) && !packages.installed()?.components.contains_key(&self.name) {
             return Err(Failure::call(format!(
-                "`{}` came with Notehost and cannot be removed",
+                "`{}` is built in and cannot be removed",
                 self.name
             ))
             .with_hint(format!(
@@ -169,26 +166,26 @@ fn is_embedded(name: &str) -> bool {
     EMBEDDED.iter().any(|embedded| embedded.name == name)
 }
 
-/// What comes from a file of the config changes with that file.
+/// A component with a file in the config can only be changed through that file.
 fn check_movable(loaded: &Loaded, name: &str) -> Result<(), Failure> {
     let switches = loaded.settings.components.get(name);
     match switches.and_then(|switches| switches.path.as_ref()) {
         Some(file) => Err(Failure::call(format!(
-            "`{name}` comes from the file `{}` and changes with it",
+            "`{name}` is loaded from the file `{}`; replace that file instead",
             file.display()
         ))
-        .with_hint(format!("the config says so: `components.{name}.path`"))),
+        .with_hint(format!("it is set in the config: `components.{name}.path`"))),
         None => Ok(()),
     }
 }
 
-/// Whether the person at the terminal says yes; nobody there is no.
-fn agreed(terminal: &Terminal, name: &str) -> bool {
+/// Prompts for confirmation; without a terminal the answer is no.
+fn confirm(terminal: &Terminal, name: &str) -> bool {
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
         return false;
     }
     terminal.print(&format!(
-        "what is marked asks for more. Let `{name}` have it? [y/N] "
+        "The marked changes widen its access. Allow them for `{name}`? [y/N] "
     ));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
@@ -209,7 +206,7 @@ fn unknown<'a>(name: &str, installed: impl Iterator<Item = &'a String>) -> Failu
     let names: Vec<&str> = installed.map(String::as_str).collect();
     let hint = match nearest(name, names.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "`notehost component list` tells which there are".to_owned(),
+        None => "`notehost component list` shows the known components".to_owned(),
     };
-    Failure::call(format!("no component `{name}` is installed")).with_hint(hint)
+    Failure::call(format!("the component `{name}` is not installed")).with_hint(hint)
 }

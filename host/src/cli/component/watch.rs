@@ -1,4 +1,4 @@
-//! Tells when the sources of a project changed. Editors write a file in several steps, so it waits until they rest.
+//! Watches the sources of a project. Editors write a file in several steps, so changes are debounced.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::super::failure::Failure;
 use super::project::Project;
 
-/// How long nothing may have happened before a change is told.
-const SETTLE: Duration = Duration::from_millis(120);
+/// The debounce time: how long no further change may follow.
+const DEBOUNCE: Duration = Duration::from_millis(120);
 
 /// Watches a project for as long as it lives.
 pub(super) struct Watch {
@@ -19,26 +19,26 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// Begin to watch.
+    /// Starts watching.
     pub(super) fn start(project: &Project) -> Result<Watch, Failure> {
         let (told, changes) = unbounded_channel();
         let (within, folder) = (project.clone(), project.folder().to_owned());
         let tell = move |event: notify::Result<notify::Event>| {
             for path in event.into_iter().flat_map(|event| event.paths) {
                 if within.is_source(&path) {
-                    // Nobody listens any more when we end.
+                    // The receiver is dropped at exit.
                     let _ = told.send(path);
                 }
             }
         };
-        // That a compiler reads a source is no change of it.
+        // Read accesses, for example by a compiler, are not changes.
         let kinds = notify::Config::default().with_event_kinds(EventKindMask::CORE);
         let watcher = RecommendedWatcher::new(tell, kinds).and_then(|mut watcher| {
             watcher.watch(&folder, RecursiveMode::Recursive)?;
             Ok(watcher)
         });
         let watcher = watcher.map_err(|error| {
-            Failure::start(format!("`{}` cannot be watched: {error}", folder.display()))
+            Failure::start(format!("cannot watch `{}`: {error}", folder.display()))
         })?;
         Ok(Watch {
             changes,
@@ -46,14 +46,14 @@ impl Watch {
         })
     }
 
-    /// The next change that has come to rest: the file that changed last.
+    /// Waits for the next change; returns the file that changed last.
     pub(super) async fn next(&mut self) -> PathBuf {
         let mut last = match self.changes.recv().await {
             Some(path) => path,
-            // Only when the watcher is gone, and it is not.
+            // The watcher is only dropped with `self`.
             None => std::future::pending().await,
         };
-        while let Ok(Some(path)) = tokio::time::timeout(SETTLE, self.changes.recv()).await {
+        while let Ok(Some(path)) = tokio::time::timeout(DEBOUNCE, self.changes.recv()).await {
             last = path;
         }
         last

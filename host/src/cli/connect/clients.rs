@@ -1,4 +1,4 @@
-//! The clients that can be connected: where each keeps its list of servers, and how it writes an entry.
+//! The supported clients: the config file of each, and the format of its entries.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// A program that starts MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Client {
-    /// The desktop app of Claude
+    /// The Claude desktop app
     ClaudeDesktop,
     /// Claude Code: prints its command, or writes `.mcp.json` with `--project`
     ClaudeCode,
@@ -19,12 +19,12 @@ pub(super) enum Client {
     Vscode,
 }
 
-/// How the client comes to our server.
+/// How a client reaches the server.
 #[derive(Debug)]
-pub(super) enum Way {
-    /// It starts this program with these words.
+pub(super) enum Connection {
+    /// It starts this program with these arguments.
     Starts { program: String, words: Vec<String> },
-    /// The server runs already; a token is taken from this variable.
+    /// It connects to a running server; the token is in this variable.
     Reaches {
         url: String,
         token_variable: Option<String>,
@@ -32,7 +32,7 @@ pub(super) enum Way {
 }
 
 impl Client {
-    /// What people call it.
+    /// Its display name.
     pub(super) fn title(self) -> &'static str {
         match self {
             Client::ClaudeDesktop => "Claude Desktop",
@@ -42,17 +42,17 @@ impl Client {
         }
     }
 
-    /// What has to happen before the client sees a change.
+    /// What the user must do for the client to see a change.
     pub(super) fn afterwards(self) -> &'static str {
         match self {
-            Client::ClaudeDesktop => "quit Claude Desktop and start it again",
-            Client::ClaudeCode => "start `claude` anew in that folder; `/mcp` shows the server",
-            Client::Cursor => "Cursor takes it up by itself; Settings, MCP shows the server",
+            Client::ClaudeDesktop => "restart Claude Desktop",
+            Client::ClaudeCode => "restart `claude` in that folder; `/mcp` shows the server",
+            Client::Cursor => "Cursor reloads it by itself; Settings > MCP shows the server",
             Client::Vscode => "VS Code offers to start it; `MCP: List Servers` shows the server",
         }
     }
 
-    /// The part of its file that lists servers.
+    /// The section of its file that lists servers.
     pub(super) fn section(self) -> &'static str {
         match self {
             Client::Vscode => "servers",
@@ -60,7 +60,7 @@ impl Client {
         }
     }
 
-    /// The file of its user on this machine; `None` where the client keeps that list to itself.
+    /// The user's config file; `None` if the client has none that can be edited.
     pub(super) fn file(self) -> Option<PathBuf> {
         let base = BaseDirs::new()?;
         match self {
@@ -75,7 +75,7 @@ impl Client {
         }
     }
 
-    /// The file for a project; `None` where the client has none.
+    /// The config file of a project; `None` if the client has none.
     pub(super) fn project_file(self, folder: &Path) -> Option<PathBuf> {
         match self {
             Client::ClaudeDesktop => None,
@@ -85,27 +85,27 @@ impl Client {
         }
     }
 
-    /// Whether it can come to a server that runs already by what its file says.
+    /// Whether its file supports servers over HTTP.
     pub(super) fn reaches_servers(self) -> bool {
         self != Client::ClaudeDesktop
     }
 
-    /// The entry as this client writes it.
-    pub(super) fn entry(self, way: &Way) -> Value {
+    /// The entry in the client's format.
+    pub(super) fn entry(self, way: &Connection) -> Value {
         let mut entry = Map::new();
         let mut kind = |name: &str| {
-            // Cursor tells them apart by what else is there, Claude Desktop knows only programs.
+            // Cursor distinguishes them by the other keys, Claude Desktop supports only programs.
             if matches!(self, Client::Vscode | Client::ClaudeCode) {
                 entry.insert("type".into(), name.into());
             }
         };
         match way {
-            Way::Starts { program, words } => {
+            Connection::Starts { program, words } => {
                 kind("stdio");
                 entry.insert("command".into(), program.as_str().into());
                 entry.insert("args".into(), json!(words));
             }
-            Way::Reaches {
+            Connection::Reaches {
                 url,
                 token_variable,
             } => {
@@ -120,7 +120,7 @@ impl Client {
         entry.into()
     }
 
-    /// How the value of a variable is written in this client's file. A token itself is never written there.
+    /// The reference to an environment variable in this client's file. A token itself is never written there.
     fn variable(self, name: &str) -> String {
         match self {
             Client::ClaudeDesktop | Client::ClaudeCode => format!("${{{name}}}"),
@@ -135,11 +135,11 @@ mod tests {
 
     #[test]
     fn each_client_has_its_own_form() {
-        let starts = Way::Starts {
+        let starts = Connection::Starts {
             program: "/bin/notehost".into(),
             words: vec!["serve".into()],
         };
-        let reaches = Way::Reaches {
+        let reaches = Connection::Reaches {
             url: "https://notes.example/mcp".into(),
             token_variable: Some("TOKEN".into()),
         };

@@ -1,25 +1,25 @@
-//! An entry in somebody else's config file: put in, replaced or taken out, with every other byte of the file left as it
-//! is. Comments and trailing commas are understood, because editors allow them; what is no JSON is not touched.
+//! Edits an entry in the config file of a client: adds, replaces or removes it, and keeps every other byte of the
+//! file. Comments and trailing commas are supported, because editors allow them; invalid JSON is not touched.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Value, json};
 
-/// Why a file is left alone.
+/// Why a file is not edited.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum EditError {
-    /// Nobody knows what it says.
+    /// It cannot be parsed.
     #[error("it is not valid JSON: {0}")]
     NoJson(String),
-    /// It says something else than such a file should.
+    /// It has another structure.
     #[error("{0} is not an object")]
     NoObject(String),
-    /// Somebody else uses the name.
+    /// The name is used for another program.
     #[error("its entry `{0}` starts another program")]
     OfAnother(String),
 }
 
-/// The text with this entry in a section; the same text where it is there already.
+/// The text with this entry in a section; the same text if it already contains the entry.
 pub(super) fn put(
     text: &str,
     section: &str,
@@ -56,7 +56,7 @@ pub(super) fn put(
     Ok(format!("{mark}{root}"))
 }
 
-/// The text without the entry of that name; the same text where there is none.
+/// The text without the entry of that name; the same text if there is none.
 pub(super) fn remove(
     text: &str,
     section: &str,
@@ -81,13 +81,13 @@ pub(super) fn remove(
     Ok(format!("{mark}{root}"))
 }
 
-/// The file as a tree that keeps every byte, and the mark that some editors begin files with.
+/// Parses the file into a tree that keeps every byte, and splits off a byte order mark.
 fn parse(text: &str) -> Result<(&str, CstRootNode), EditError> {
     let (mark, text) = match text.strip_prefix('\u{feff}') {
         Some(rest) => ("\u{feff}", rest),
         None => ("", text),
     };
-    // What editors take for their settings, and no more: a client would not read the rest.
+    // The syntax that editors accept in settings, and no more: a client could not read the rest.
     let options = ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -107,15 +107,15 @@ fn parse(text: &str) -> Result<(&str, CstRootNode), EditError> {
 
 fn top(root: &CstRootNode) -> Result<CstObject, EditError> {
     match root.value() {
-        // A file of comments only.
+        // A file with comments only.
         None => Ok(root.object_value_or_set()),
         Some(_) => root
             .object_value()
-            .ok_or_else(|| EditError::NoObject("what it holds".into())),
+            .ok_or_else(|| EditError::NoObject("its content".into())),
     }
 }
 
-/// Whether an entry is of our making: it starts a program with our name, or leads to a server.
+/// Whether an entry is ours: it starts a program named `notehost`, or has a URL.
 fn is_ours(entry: &Value) -> bool {
     let command = entry.get("command").and_then(Value::as_str);
     match command {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays_as_it_is() {
+    fn everything_else_is_kept() {
         assert_put(
             "",
             "{\n  \"mcpServers\": {\n    \"notes\": {\n      \"command\": \"/bin/notehost\",\n      \"args\": [\n        \
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_in_can_be_taken_out() {
+    fn an_added_entry_can_be_removed() {
         for text in [
             "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"other\": {} // kept\n  }\n}\n",
             "{\r\n  \"mcpServers\": {\r\n    \"other\": {}\r\n  }\r\n}",
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_not_touched() {
+    fn unparsable_files_are_not_changed() {
         for text in [
             "{",
             "{\"a\": }",
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_of_somebody_else_is_replaced_only_when_asked() {
+    fn a_foreign_entry_is_replaced_only_with_replace() {
         let text = "{\"mcpServers\": {\"notes\": {\"command\": \"npx\"}}}";
         let other = Err(EditError::OfAnother("notes".into()));
         assert_eq!(put(text, "mcpServers", "notes", &entry(), false), other);

@@ -1,5 +1,5 @@
-//! `notehost connect`: our entry in the config file of an AI client. The file belongs to somebody else: it is shown what
-//! would change, a backup is made, and everything else in it stays as it is.
+//! `notehost connect`: edits our entry in the config file of an AI client. The file belongs to another program: the
+//! change is shown, a backup is created, and everything else in it is kept.
 
 mod clients;
 mod edit;
@@ -14,44 +14,44 @@ use clap::Args;
 use serde_json::json;
 use similar::TextDiff;
 
-use self::clients::{Client, Way};
+use self::clients::{Client, Connection};
 use self::edit::EditError;
 use super::failure::Failure;
-use super::fields::quoted;
 use super::options::{self, Common};
 use super::records::coloured_diff;
 use super::terminal::Terminal;
-use crate::config::{Given, Loaded, Origin, expand_home};
-use crate::transport;
-use crate::vault::Tier;
+use notehost_config::{Loaded, Origin, Overrides, expand_home};
+use notehost_platform::shell::quoted;
+use notehost_transport as transport;
+use notehost_vault::Tier;
 
-/// Only its owner may read and write.
+/// The mode of backups: only the owner may read and write.
 const PRIVATE: u32 = 0o600;
-/// So many backups of one file are kept apart; nobody connects more often.
-const MOST_BACKUPS: usize = 1000;
+/// The maximum number of backups of a file.
+const MAX_BACKUPS: usize = 1000;
 
-/// Write our entry into the config file of an AI client.
+/// Add Notehost to the config file of an AI client.
 ///
-/// The client starts this program by itself, with the vault and the tier that are named here. The file is merged, not
-/// replaced, and what it was before is kept beside it.
+/// The client starts this program by itself, with the given vault and tier. The entry is merged into the file, and a
+/// backup of the previous file is kept next to it.
 #[derive(Debug, Args)]
 pub(super) struct Connect {
     /// The client
     #[arg(value_enum)]
     client: Client,
-    /// The folder of notes, or the id of a configured vault [all that the config names]
+    /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// What the client may do in notebooks that nothing names: none, r, rw or rwd
+    /// The client's tier in notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
     /// The name of the entry
     #[arg(long, value_name = "NAME", default_value = "notehost")]
     name: String,
-    /// Lead the client to a server that runs already, by its address
+    /// Connect the client to a running server with this URL
     #[arg(long, value_name = "URL", conflicts_with_all = ["vault", "allow"])]
     http: Option<String>,
-    /// The variable that the client takes the token for that server from [without NAME: NOTEHOST_TOKEN]
+    /// The environment variable with the client's token for that server [without NAME: NOTEHOST_TOKEN]
     #[arg(
         long,
         value_name = "NAME",
@@ -63,19 +63,19 @@ pub(super) struct Connect {
     /// Write the file of a project instead of the user's [without DIR: the current folder]
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     project: Option<PathBuf>,
-    /// Write this file, whatever the client's usual one is
+    /// Write this file instead of the client's default one
     #[arg(long, value_name = "FILE", conflicts_with = "project")]
     file: Option<PathBuf>,
-    /// Take the entry out again
+    /// Remove the entry
     #[arg(long)]
     remove: bool,
-    /// Replace or remove the entry also where it starts another program
+    /// Replace or remove the entry even if it starts another program
     #[arg(long)]
     replace: bool,
-    /// Show what would change, and change nothing
+    /// Show the change as a diff, write nothing
     #[arg(long, conflicts_with = "print")]
     dry_run: bool,
-    /// Print the entry, and change nothing
+    /// Print the entry, write nothing
     #[arg(long, conflicts_with = "remove")]
     print: bool,
     #[command(flatten)]
@@ -85,7 +85,7 @@ pub(super) struct Connect {
 impl Connect {
     pub(super) fn run(self) -> Result<ExitCode, Failure> {
         if self.name.is_empty() || self.name.chars().any(char::is_control) {
-            return Err(Failure::usage("`--name` is no name"));
+            return Err(Failure::usage("`--name` is empty or invalid"));
         }
         let (file, way) = (
             self.chosen_file()?,
@@ -110,7 +110,7 @@ impl Connect {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The file to write; `None` where the client is told by a command.
+    /// The file to write; `None` if the client is configured by a command.
     fn chosen_file(&self) -> Result<Option<PathBuf>, Failure> {
         if let Some(file) = &self.file {
             return Ok(Some(expand_home(file)));
@@ -120,60 +120,61 @@ impl Connect {
             Some(folder) => {
                 let file = self.client.project_file(&expand_home(folder));
                 file.map(Some).ok_or_else(|| {
-                    Failure::usage(format!("{title} has no files for projects"))
-                        .with_hint("leave `--project` out")
+                    Failure::usage(format!("{title} has no project config file"))
+                        .with_hint("omit `--project`")
                 })
             }
             None if self.client == Client::ClaudeCode => Ok(None),
             None => self.client.file().map(Some).ok_or_else(|| {
-                Failure::start("this machine has no home folder")
-                    .with_hint("name the file: `--file FILE`")
+                Failure::start("this system has no home folder")
+                    .with_hint("specify the file with `--file FILE`")
             }),
         }
     }
 
-    /// How the client comes to us.
-    fn way(&self) -> Result<Way, Failure> {
+    /// How the client reaches the server.
+    fn way(&self) -> Result<Connection, Failure> {
         if let Some(url) = &self.http {
             if !self.client.reaches_servers() {
                 return Err(Failure::usage(format!(
-                    "{} only starts programs by its config file",
+                    "the config file of {} supports only programs, not URLs",
                     self.client.title()
                 ))
-                .with_hint("add the address in its settings, under Connectors; or leave `--http` out and name a `--vault`"));
+                .with_hint("add the URL in its settings, under Connectors; or omit `--http` and specify a `--vault`"));
             }
-            // Looked at, so that nobody searches for the mistake in the client.
+            // Validated here, because a client would not report the mistake.
             let url = transport::Client::new(url, None)?.url().to_owned();
             if self.token_variable.is_none() {
                 Terminal::stderr().print(
-                    "the server requires a token unless it runs with `--no-auth`: `--token-variable` names the variable \
-                     that the client takes it from\n",
+                    "the server requires a token unless it runs with `--no-auth`: set `--token-variable` to the variable \
+                     with the token\n",
                 );
             }
-            return Ok(Way::Reaches {
+            return Ok(Connection::Reaches {
                 url,
                 token_variable: self.token_variable.clone(),
             });
         }
-        let loaded = options::load(Given {
+        let loaded = options::load(Overrides {
             vault: self.vault.clone(),
             allow: self.allow,
             ..self.common.clone().given()
         })?;
         if loaded.settings.vaults.is_empty() {
-            return Err(Failure::usage("no vault is named")
-                .with_hint("name a folder of notes: `--vault ~/notes`; or write a config first: `notehost config init`"));
+            return Err(Failure::usage("no vault is specified")
+                .with_hint("specify a folder of notes: `--vault ~/notes`; or create a config first: `notehost config init`"));
         }
         loaded.check()?;
-        let program = std::env::current_exe()
-            .map_err(|error| Failure::start(format!("this program cannot find itself: {error}")))?;
-        Ok(Way::Starts {
+        let program = std::env::current_exe().map_err(|error| {
+            Failure::start(format!("cannot find the path of this program: {error}"))
+        })?;
+        Ok(Connection::Starts {
             program: program.display().to_string(),
             words: self.words(&loaded)?,
         })
     }
 
-    /// The words that the client starts us with. It has neither our folder nor our variables.
+    /// The arguments that the client starts this program with. It has neither our working directory nor our variables.
     fn words(&self, loaded: &Loaded) -> Result<Vec<String>, Failure> {
         let mut words = vec!["serve".to_owned()];
         if !matches!(loaded.origin("vaults"), Origin::File(_) | Origin::Default) {
@@ -197,12 +198,12 @@ impl Connect {
         Ok(words)
     }
 
-    /// What Claude Code is told to keep the entry for its user.
-    fn command(&self, way: Option<&Way>) -> String {
+    /// The `claude` command that adds or removes the entry for the user.
+    fn command(&self, way: Option<&Connection>) -> String {
         let name = quoted(&self.name);
         match way {
             None => format!("claude mcp remove --scope user {name}"),
-            Some(Way::Starts { program, words }) => {
+            Some(Connection::Starts { program, words }) => {
                 let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
                 format!(
                     "claude mcp add --scope user {name} -- {} {}",
@@ -210,7 +211,7 @@ impl Connect {
                     words.join(" ")
                 )
             }
-            Some(Way::Reaches {
+            Some(Connection::Reaches {
                 url,
                 token_variable,
             }) => {
@@ -225,8 +226,8 @@ impl Connect {
         }
     }
 
-    fn edit(&self, file: &Path, way: Option<&Way>) -> Result<(), Failure> {
-        // A link that somebody keeps their settings behind stays one.
+    fn edit(&self, file: &Path, way: Option<&Connection>) -> Result<(), Failure> {
+        // A symbolic link is kept: its target is edited.
         let file = &file.canonicalize().unwrap_or_else(|_| file.to_owned());
         let before = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -244,17 +245,15 @@ impl Connect {
         let after = edited.map_err(|error| {
             let failure = untouched(file, &error.to_string());
             match error {
-                EditError::OfAnother(_) => failure.with_hint(
-                    "choose another `--name`, or take this one's place with `--replace`",
-                ),
-                _ => {
-                    failure.with_hint("mend it first; `--print` shows the entry to put in by hand")
-                }
+                EditError::OfAnother(_) => failure
+                    .with_hint("choose another `--name`, or replace the entry with `--replace`"),
+                _ => failure
+                    .with_hint("fix the file first; `--print` shows the entry to add manually"),
             }
         })?;
         let terminal = Terminal::stderr();
         if after == before {
-            terminal.print(&format!("{} is as it should be\n", file.display()));
+            terminal.print(&format!("{} is up to date\n", file.display()));
             return Ok(());
         }
         if self.dry_run {
@@ -263,9 +262,9 @@ impl Connect {
             return Ok(());
         }
         let written = write(file, &before, &after)
-            .map_err(|error| untouched(file, &format!("it cannot be written: {error}")))?;
+            .map_err(|error| untouched(file, &format!("cannot write it: {error}")))?;
         let kept = written.map_or(String::new(), |backup| {
-            format!("; what it was before is in {}", backup.display())
+            format!("; backup: {}", backup.display())
         });
         let then = self.client.afterwards();
         terminal.print(&format!("{} was written{kept}\n{then}\n", file.display()));
@@ -278,14 +277,14 @@ fn absolute(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::usage(format!("`{}`: {error}", path.display())))?;
     path.into_os_string().into_string().map_err(|path| {
         Failure::usage(format!(
-            "`{}` is not UTF-8: no client can write it down",
+            "`{}` is not UTF-8 and cannot be written to a config file",
             path.display()
         ))
     })
 }
 
 fn untouched(file: &Path, reason: &str) -> Failure {
-    Failure::call(format!("`{}` was not touched: {reason}", file.display()))
+    Failure::call(format!("`{}` was not changed: {reason}", file.display()))
 }
 
 fn difference(file: &Path, before: &str, after: &str) -> String {
@@ -296,7 +295,7 @@ fn difference(file: &Path, before: &str, after: &str) -> String {
         .to_string()
 }
 
-/// Put the new text in the place of the old one, which is kept under another name if there was one.
+/// Replaces the file atomically; the old text, if any, is kept in a backup.
 fn write(file: &Path, before: &str, after: &str) -> io::Result<Option<PathBuf>> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -324,22 +323,22 @@ fn write(file: &Path, before: &str, after: &str) -> io::Result<Option<PathBuf>> 
     };
     let outcome = put();
     if outcome.is_err() {
-        // It failed already; what is left of it matters to nobody.
+        // The write failed already; the temporary file is best removed.
         let _ = fs::remove_file(&new);
     }
     outcome.map(|()| backup)
 }
 
-/// Keep a copy beside a file, under the first name that is free.
+/// Writes a backup next to a file, under the first free name.
 fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
-    for number in 0..MOST_BACKUPS {
+    for number in 0..MAX_BACKUPS {
         let mut name = file.as_os_str().to_owned();
         name.push(match number {
             0 => ".bak".to_owned(),
             number => format!(".bak{number}"),
         });
         let backup = PathBuf::from(name);
-        // Others' entries may hold secrets: it is private before it gets the rights of the original.
+        // Other entries may contain secrets: the backup is private before it gets the mode of the original.
         let made = fs::File::options()
             .write(true)
             .create_new(true)
@@ -356,5 +355,5 @@ fn back_up(file: &Path, text: &str) -> io::Result<PathBuf> {
             }
         }
     }
-    Err(io::Error::other("there are too many backups beside it"))
+    Err(io::Error::other("too many backups next to it"))
 }

@@ -1,4 +1,4 @@
-//! `notehost profile`: servers elsewhere, by a name of one's own. Calls go to the one in use unless they name another
+//! `notehost profile`: named remote servers. Calls use the selected one unless a flag selects another
 //! server or a vault of this machine.
 
 pub(super) mod store;
@@ -14,9 +14,9 @@ use super::failure::Failure;
 use super::options::{self, Common};
 use super::remote;
 use super::terminal::Terminal;
-use crate::transport::Client;
+use notehost_transport::Client;
 
-/// Name servers elsewhere, and choose the one that calls go to.
+/// Manage profiles of remote servers, and select the one for calls.
 #[derive(Debug, Args)]
 pub(super) struct Profile {
     #[command(subcommand)]
@@ -25,29 +25,29 @@ pub(super) struct Profile {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Give a server a name; its token is kept in a file that only you can read
+    /// Add a profile for a server; its token is stored in a file that only you can read
     Add(Add),
-    /// Let calls go to a server from now on; without NAME to the vaults of this machine
+    /// Select the server for calls; without NAME the vaults of this machine
     Use(Use),
     /// List the profiles; tokens are not shown
     List(List),
-    /// Forget a profile and its token
+    /// Remove a profile and its token
     Remove(Remove),
 }
 
 #[derive(Debug, Args)]
 struct Add {
-    /// Its name: letters, digits, `-`, `_` and `.`
+    /// The name: letters, digits, `-`, `_` and `.`
     name: String,
-    /// Its address, such as https://notes.example.org/mcp
+    /// The URL of the server, such as https://notes.example.org/mcp
     server: String,
-    /// The token that it asks for; `-` reads the first line of stdin, where no list of processes shows it
+    /// The token for it; `-` reads the first line of stdin, which keeps it out of the process list
     #[arg(long, value_name = "TOKEN")]
     token: Option<String>,
-    /// Let calls go to it from now on
+    /// Select it for calls
     #[arg(long = "use")]
     in_use: bool,
-    /// Replace a profile of that name
+    /// Replace an existing profile of that name
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
@@ -56,7 +56,7 @@ struct Add {
 
 #[derive(Debug, Args)]
 struct Use {
-    /// The profile; without it calls go to the vaults of this machine
+    /// The profile [none: the vaults of this machine]
     name: Option<String>,
     #[command(flatten)]
     common: Common,
@@ -64,7 +64,7 @@ struct Use {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Print JSON also on a terminal
+    /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
 }
@@ -94,12 +94,12 @@ impl Add {
     fn run(self) -> Result<String, Failure> {
         check_name(&self.name)?;
         let token = self.token.as_deref().map(remote::token).transpose()?;
-        // Nothing is asked: the server may be switched off now.
+        // The server is not contacted: it may be offline.
         let client = Client::new(&self.server, token.as_deref())?;
         let mut profiles = Profiles::read()?;
         if profiles.profiles.contains_key(&self.name) && !self.replace {
             return Err(
-                Failure::call(format!("there is a profile `{}` already", self.name))
+                Failure::call(format!("the profile `{}` already exists", self.name))
                     .with_hint("choose another name, or replace it with `--replace`"),
             );
         }
@@ -112,11 +112,11 @@ impl Add {
             profiles.in_use = Some(self.name.clone());
         }
         save(&profiles, self.common)?;
-        remote::warn_in_the_clear(&client);
+        remote::warn_if_unencrypted(&client);
         Ok(match self.in_use {
-            true => format!("Calls go to `{}` from now on.\n", self.name),
+            true => format!("Selected `{}` for calls.\n", self.name),
             false => format!(
-                "`notehost profile use {name}` lets calls go there; `--profile {name}` a single one.\n",
+                "Select it for calls with `notehost profile use {name}`, or for one call with `--profile {name}`.\n",
                 name = self.name
             ),
         })
@@ -130,10 +130,10 @@ impl Use {
             Some(name) => {
                 let server = &profiles.named(name)?.server;
                 format!(
-                    "Calls go to `{name}` ({server}) from now on; with `--vault PATH` to this machine.\n"
+                    "Selected `{name}` ({server}) for calls; use `--vault PATH` for this machine.\n"
                 )
             }
-            None => "Calls go to the vaults of this machine from now on.\n".to_owned(),
+            None => "Selected the vaults of this machine for calls.\n".to_owned(),
         };
         profiles.in_use = self.name;
         save(&profiles, self.common)?;
@@ -153,10 +153,10 @@ impl Remove {
         save(&profiles, self.common)?;
         Ok(match was_used {
             true => format!(
-                "`{}` is forgotten. Calls go to the vaults of this machine from now on.\n",
+                "Removed `{}`. Selected the vaults of this machine for calls.\n",
                 self.name
             ),
-            false => format!("`{}` is forgotten.\n", self.name),
+            false => format!("Removed `{}`.\n", self.name),
         })
     }
 }
@@ -181,15 +181,15 @@ impl List {
                 .collect();
             print_json(&terminal, json!({ "items": items }));
         } else if profiles.profiles.is_empty() {
-            terminal.print("There are no profiles. `notehost profile add NAME URL` makes one.\n");
+            terminal.print("No profiles. Add one with `notehost profile add NAME URL`.\n");
         } else {
             let rows = profiles.profiles.iter().map(|(name, profile)| {
                 let token = if profile.token.is_some() {
-                    "kept"
+                    "stored"
                 } else {
                     "none"
                 };
-                let used = if is_used(name) { "in use" } else { "" };
+                let used = if is_used(name) { "selected" } else { "" };
                 vec![
                     name.clone(),
                     profile.server.clone(),
@@ -204,7 +204,7 @@ impl List {
 }
 
 fn save(profiles: &Profiles, common: Common) -> Result<(), Failure> {
-    // A broken config names no vaults; what is wrong with it others say.
+    // With an invalid config there are no vaults to check; other commands report its errors.
     let loaded = options::load(common.given());
     let vaults = loaded.map(|loaded| loaded.settings.vaults);
     let vaults = vaults.unwrap_or_default().into_iter();
@@ -217,7 +217,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
         !name.is_empty() && name.len() <= 64 && !name.starts_with('-') && name.chars().all(plain);
     match fits {
         true => Ok(()),
-        false => Err(Failure::usage(format!("`{name}` is no name for a profile"))
-            .with_hint("a name has letters, digits, `-`, `_` and `.`, 64 at most")),
+        false => Err(Failure::usage(format!("invalid profile name `{name}`"))
+            .with_hint("a name consists of at most 64 letters, digits, `-`, `_` and `.`")),
     }
 }

@@ -1,5 +1,5 @@
-//! The servers that somebody gave a name, in `profiles.toml` of the config folder. The file holds tokens: it is made so
-//! that nobody else can ever read it, and it is in no vault.
+//! The profiles of remote servers, in `profiles.toml` of the config folder. The file contains tokens: it is created
+//! readable by its owner only, and never in a vault.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -9,43 +9,43 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::failure::Failure;
-use crate::config::{config_file, is_inside, nearest};
-use crate::private;
+use notehost_config::{config_file, is_inside, nearest};
+use notehost_platform::private;
 
-/// Every profile of this machine's user.
+/// All profiles of the user.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profiles {
-    /// The one that is meant where nobody says otherwise.
+    /// The selected profile.
     #[serde(default, rename = "use", skip_serializing_if = "Option::is_none")]
     pub(crate) in_use: Option<String>,
-    /// All of them, by name.
+    /// The profiles, by name.
     #[serde(default)]
     pub(crate) profiles: BTreeMap<String, Profile>,
 }
 
-/// A server, and what lets us in.
+/// A remote server and its token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Profile {
-    /// Where it is.
+    /// Its URL.
     pub(crate) server: String,
-    /// The token that it asks for.
+    /// The token for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token: Option<String>,
 }
 
-/// The file that they are in.
+/// The path of the file.
 pub(crate) fn file() -> Result<PathBuf, Failure> {
     let beside = config_file().ok_or_else(|| {
-        Failure::start("this machine has no folder for settings")
-            .with_hint("set HOME, or name the server each time: `--server URL`")
+        Failure::start("this system has no default config folder")
+            .with_hint("set HOME, or specify the server in each call: `--server URL`")
     })?;
     Ok(beside.with_file_name("profiles.toml"))
 }
 
 impl Profiles {
-    /// What is there; nothing where nobody made a profile yet.
+    /// Reads the profiles; none if the file does not exist.
     pub(crate) fn read() -> Result<Profiles, Failure> {
         Profiles::read_from(&file()?)
     }
@@ -59,30 +59,31 @@ impl Profiles {
         toml::from_str(&text).map_err(|error| unreadable(file, error.message()))
     }
 
-    /// The one of that name.
+    /// The profile with that name.
     pub(crate) fn named(&self, name: &str) -> Result<&Profile, Failure> {
         self.profiles.get(name).ok_or_else(|| {
             let hint = match nearest(name, self.profiles.keys().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.profiles.is_empty() => {
-                    "there are none yet: `notehost profile add NAME URL` makes one".to_owned()
+                    "there are no profiles yet; add one with `notehost profile add NAME URL`"
+                        .to_owned()
                 }
-                None => "`notehost profile list` shows those that there are".to_owned(),
+                None => "`notehost profile list` shows the profiles".to_owned(),
             };
-            Failure::call(format!("there is no profile `{name}`")).with_hint(hint)
+            Failure::call(format!("unknown profile `{name}`")).with_hint(hint)
         })
     }
 
-    /// Write them down, unless that were in one of these vaults.
+    /// Writes the file, unless it would be in one of these vaults.
     pub(crate) fn write(&self, vaults: &[PathBuf]) -> Result<(), Failure> {
         let file = file()?;
         if let Some(vault) = vaults.iter().find(|vault| is_inside(&file, vault)) {
             return Err(Failure::call(format!(
-                "`{}` is inside the vault `{}`, where note tools could reach its tokens",
+                "`{}` is inside the vault `{}`, where note tools could access its tokens",
                 file.display(),
                 vault.display()
             ))
-            .with_hint("set XDG_CONFIG_HOME to a folder outside of it"));
+            .with_hint("set XDG_CONFIG_HOME to a folder outside the vault"));
         }
         self.write_to(&file)
             .map_err(|error| Failure::start(format!("cannot write `{}`: {error}", file.display())))
@@ -93,7 +94,7 @@ impl Profiles {
         private::create_missing(folder)?;
         let text = toml::to_string(self).map_err(io::Error::other)?;
         let new = folder.join(format!(".profiles-{}.new", std::process::id()));
-        // One that a killed process left may have been made by anybody.
+        // A file left by a killed process may have been created by anybody.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -106,14 +107,14 @@ impl Profiles {
     }
 }
 
-pub(crate) use crate::private::is_open_to_others;
+pub(crate) use notehost_platform::private::is_open_to_others;
 
 fn unreadable(file: &Path, reason: &str) -> Failure {
     Failure::start(format!(
-        "the profiles in `{}` cannot be read: {reason}",
+        "cannot read the profiles in `{}`: {reason}",
         file.display()
     ))
-    .with_hint("mend the file, or move it away and add the profiles again")
+    .with_hint("fix the file, or move it away and add the profiles again")
 }
 
 #[cfg(test)]
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_private_and_read_again() {
+    fn profiles_are_written_private_and_read_back() {
         let root = tempfile::tempdir().expect("a folder");
         let file = root.path().join("notehost/profiles.toml");
         let mut profiles = Profiles::read_from(&file).expect("no file is no profiles");

@@ -1,4 +1,4 @@
-//! Bookmarks: links to web pages, kept in notes. An example of a domain that sends requests.
+//! Bookmarks: links to web pages, stored in notes. An example of a domain with outgoing HTTP.
 
 mod links;
 mod page;
@@ -9,42 +9,42 @@ use notehost_sdk::prelude::*;
 
 use page::Page;
 use url::Url;
-use web::{Method, Refusal};
+use web::{Method, RequestError};
 
 domain! {
-    /// Links to web pages, kept in notes.
+    /// Links to web pages, stored in notes.
     "bookmark" {
         "add" => Add,
         "check" => Check,
     }
 }
 
-// What it can ever be granted: hosts as the admin likes, and no removing of notes.
+// The maximum that can be granted: any host, and no deletion of notes.
 notehost_sdk::manifest! {
     "effect": "write",
     "http": ["*"]
 }
 
-/// How many links one call looks at.
-const MOST_LINKS: usize = 30;
+/// The maximum number of links that one call checks.
+const MAX_LINKS: usize = 30;
 
 /// Add a link to a web page to a note, with the page's title and description.
 #[args]
 pub struct Add {
-    /// The page's address, beginning with `https://` or `http://`.
+    /// The URL of the page, starting with `https://` or `http://`.
     pub url: String,
-    /// The note that the link is added to, at its end; it is made if it is not there.
+    /// The note to append the link to; created if it does not exist.
     pub path: String,
 }
 
-/// What was added.
+/// The added link.
 #[reply]
 pub struct Added {
     /// The note.
     pub path: String,
     /// The page's title.
     pub title: String,
-    /// The address that the page was found at, where that is another one.
+    /// The URL after redirects, if it differs.
     pub moved_to: Option<String>,
 }
 
@@ -54,19 +54,19 @@ impl Action for Add {
 
     fn run(self, vault: &Vault) -> Result<Added> {
         let url = Url::parse(&self.url)?;
-        let (found_at, answer) = web::follow(Method::Get, &url).map_err(into_error)?;
-        if !answer.is_success() {
-            let message = format!("`{found_at}` answered with status {}", answer.status);
+        let (final_url, response) = web::follow(Method::Get, &url).map_err(into_error)?;
+        if !response.is_success() {
+            let message = format!("`{final_url}` returned status {}", response.status);
             return Err(Error::new(Code::Unavailable, message));
         }
-        let page = Page::read(&answer.body);
+        let page = Page::read(&response.body);
         let title = page.title.unwrap_or_else(|| url.host().to_owned());
         let line = page::link_line(&title, &url, page.description.as_deref());
         let path = append(vault, &self.path, &line)?;
         Ok(Added {
             path,
             title,
-            moved_to: (found_at != url).then(|| found_at.to_string()),
+            moved_to: (final_url != url).then(|| final_url.to_string()),
         })
     }
 
@@ -75,7 +75,7 @@ impl Action for Add {
     }
 }
 
-/// Put a line at the end of a note, which is made if it is not there.
+/// Appends a line to a note, which is created if it does not exist.
 fn append(vault: &Vault, path: &str, line: &str) -> Result<String> {
     match vault.read_note(path) {
         Ok(note) => {
@@ -98,7 +98,7 @@ fn append(vault: &Vault, path: &str, line: &str) -> Result<String> {
     }
 }
 
-/// Check the links of a note to web pages: which of them lead nowhere, or elsewhere.
+/// Check the web links of a note: find broken and redirected URLs.
 #[args]
 pub struct Check {
     /// The note's path, or its unique name.
@@ -108,24 +108,24 @@ pub struct Check {
 /// The links of a note.
 #[reply]
 pub struct Checked {
-    /// Each link, in the order of the note; 30 at most.
+    /// Each link, in the order of the note; at most 30.
     pub items: Vec<CheckedLink>,
-    /// How many of them are broken.
+    /// Number of broken links in `items`.
     pub broken: usize,
-    /// How many there are in the note.
+    /// Number of links in the note.
     pub total: usize,
 }
 
 /// One link.
 #[reply]
 pub struct CheckedLink {
-    /// Where it leads.
+    /// The URL.
     pub url: String,
-    /// Its line in the file, from 1.
+    /// The line of the file, from 1.
     pub line: usize,
-    /// The status that the server answered with.
+    /// The HTTP status.
     pub status: Option<u16>,
-    /// Where it was led on to.
+    /// The URL after redirects, if it differs.
     pub moved_to: Option<String>,
     /// Why it could not be checked.
     pub problem: Option<String>,
@@ -138,7 +138,7 @@ impl Action for Check {
     fn run(self, vault: &Vault) -> Result<Checked> {
         let note = vault.read_note(&self.path)?;
         let links = links::of(&note.text);
-        let items: Vec<CheckedLink> = links.iter().take(MOST_LINKS).map(check).collect();
+        let items: Vec<CheckedLink> = links.iter().take(MAX_LINKS).map(check).collect();
         Ok(Checked {
             broken: items.iter().filter(|link| link.is_broken()).count(),
             items,
@@ -168,43 +168,45 @@ fn check((line, url): &(usize, String)) -> CheckedLink {
             return checked;
         }
     };
-    // Some servers only know how to send the whole page.
-    let answer = match web::follow(Method::Head, &parsed) {
-        Ok((_, answer)) if matches!(answer.status, 403 | 405 | 501) => {
+    // Some servers reject HEAD requests.
+    let response = match web::follow(Method::Head, &parsed) {
+        Ok((_, response)) if matches!(response.status, 403 | 405 | 501) => {
             web::follow(Method::Get, &parsed)
         }
-        answer => answer,
+        response => response,
     };
-    match answer {
-        Ok((found_at, answer)) => {
-            checked.status = Some(answer.status);
-            checked.moved_to = (found_at != parsed).then(|| found_at.to_string());
+    match response {
+        Ok((final_url, response)) => {
+            checked.status = Some(response.status);
+            checked.moved_to = (final_url != parsed).then(|| final_url.to_string());
         }
-        Err(refusal) => checked.problem = Some(into_error(refusal).message().to_owned()),
+        Err(error) => checked.problem = Some(into_error(error).message().to_owned()),
     }
     checked
 }
 
-/// A request that came to nothing, in words.
-fn into_error(refusal: Refusal) -> Error {
-    match refusal {
-        Refusal::Denied(url) => Error::new(
+/// A failed request as an error of the action.
+fn into_error(error: RequestError) -> Error {
+    match error {
+        RequestError::Denied(url) => Error::new(
             Code::PermissionDenied,
-            format!("`{}` may not be asked by this component", url.origin()),
+            format!("this component may not send requests to `{}`", url.origin()),
         )
         .with_hint(format!(
             "an admin can grant it, under `[components.bookmark.grant]`: `http = [\"{}\"]`",
-            url.granting()
+            url.grant_entry()
         )),
-        Refusal::Private(url) => Error::new(
+        RequestError::Private(url) => Error::new(
             Code::PermissionDenied,
             format!("`{}` is not a public address", url.origin()),
         ),
-        Refusal::TooLarge(url) => Error::too_large(format!("`{url}` is too large")),
-        Refusal::Lost(url) => {
-            Error::unsupported(format!("`{url}` was led on too often, or to nowhere"))
+        RequestError::TooLarge(url) => {
+            Error::too_large(format!("the response of `{url}` is too large"))
         }
-        Refusal::Failed(url, why) => Error::new(
+        RequestError::Redirects(url) => {
+            Error::unsupported(format!("`{url}` has too many redirects, or an invalid one"))
+        }
+        RequestError::Failed(url, why) => Error::new(
             Code::Unavailable,
             format!("`{url}` cannot be fetched: {why}"),
         ),

@@ -1,12 +1,12 @@
-//! The links of a note to web pages.
+//! The web links of a note.
 
-/// Each address with its line, from 1, in the order of the note; the same address once.
+/// Each distinct URL with its line, from 1, in the order of the note.
 pub fn of(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let mut from = 0;
         while let Some(at) = next(line, from) {
-            let url = address(&line[at..]);
+            let url = leading_url(&line[at..]);
             from = at + url.len();
             if url.ends_with("://") || found.iter().any(|(_, known)| known == url) {
                 continue;
@@ -22,8 +22,8 @@ fn next(line: &str, from: usize) -> Option<usize> {
     found.into_iter().flatten().min().map(|at| from + at)
 }
 
-/// The address that a text begins with: up to a space, or to what closes the link around it.
-fn address(text: &str) -> &str {
+/// The URL at the beginning of a text: up to a space or the end of the surrounding link.
+fn leading_url(text: &str) -> &str {
     let mut depth = 0;
     let end = text.find(|letter: char| {
         depth += match letter {

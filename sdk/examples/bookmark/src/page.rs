@@ -1,9 +1,9 @@
-//! What a page says of itself. Everything here comes from a stranger: it is text to be shown, cut and escaped.
+//! The title and description of a page. The input is untrusted: the results are truncated, and escaped for a note.
 
 use crate::url::Url;
 
-/// How much of a title or a description is kept, in characters.
-const LONGEST: usize = 200;
+/// The maximum length of a title or description.
+const MAX_CHARACTERS: usize = 200;
 
 /// A page's title and description.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Read the head of an HTML page. Anything else has neither.
+    /// Reads them from the head of an HTML page. Both are `None` for anything else.
     pub fn read(html: &[u8]) -> Page {
         let html = String::from_utf8_lossy(html);
         let meta = |name: &str| {
@@ -34,7 +34,7 @@ impl Page {
     }
 }
 
-/// The line that stands for a page in a note.
+/// The line of a note that links to a page.
 pub fn link_line(title: &str, url: &Url, description: Option<&str>) -> String {
     // A parenthesis would end the link.
     let target = url.to_string().replace('(', "%28").replace(')', "%29");
@@ -45,7 +45,7 @@ pub fn link_line(title: &str, url: &Url, description: Option<&str>) -> String {
     }
 }
 
-/// One line, without entities, not too long; nothing if nothing is left.
+/// The text on one line, without entities and truncated; `None` if it is empty.
 fn plain(text: &str) -> Option<String> {
     let text = unescaped(text);
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -53,12 +53,12 @@ fn plain(text: &str) -> Option<String> {
         .join(" ")
         .chars()
         .filter(|letter| !letter.is_control())
-        .take(LONGEST)
+        .take(MAX_CHARACTERS)
         .collect();
     (!line.is_empty()).then_some(line)
 }
 
-/// Letters that would mean something in a note do not.
+/// Escapes the characters that are Markdown syntax.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -70,7 +70,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The entities that titles have.
+/// Decodes the entities that are common in titles.
 fn unescaped(text: &str) -> String {
     let mut text = text.to_owned();
     for (entity, letter) in [
@@ -83,7 +83,7 @@ fn unescaped(text: &str) -> String {
         ("&nbsp;", " "),
         ("&ndash;", "–"),
         ("&mdash;", "—"),
-        // The last: what it leaves must not be read again.
+        // Last, so that its result is not decoded again.
         ("&amp;", "&"),
     ] {
         text = text.replace(entity, letter);
@@ -91,7 +91,7 @@ fn unescaped(text: &str) -> String {
     text
 }
 
-/// The text in the first element of that name.
+/// The content of the first element of that name.
 fn element(html: &str, name: &str) -> Option<String> {
     let lower = html.to_ascii_lowercase();
     let tag = lower.find(&format!("<{name}"))?;
@@ -100,7 +100,7 @@ fn element(html: &str, name: &str) -> Option<String> {
     Some(html[begin..end].to_owned())
 }
 
-/// The insides of every tag of that name.
+/// The attributes part of every tag of that name.
 fn tags<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
     let lower = html.to_ascii_lowercase();
     let opening = format!("<{name}");
@@ -112,7 +112,7 @@ fn tags<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The value of an attribute in the inside of a tag.
+/// The value of an attribute in the attributes part of a tag.
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let lower = tag.to_ascii_lowercase();
     let mut from = 0;

@@ -1,31 +1,31 @@
-//! The actions, on pages that are made up.
+//! Tests of the actions, with fake responses.
 
 use notehost_sdk::prelude::*;
 
 use crate::url::Url;
-use crate::web::Answer;
-use crate::web::made_up::answers;
+use crate::web::Response;
+use crate::web::fake::respond;
 use crate::{Add, Check, links};
 
-fn page(body: &str) -> Answer {
-    Answer {
+fn page(body: &str) -> Response {
+    Response {
         status: 200,
         body: body.as_bytes().to_vec(),
-        ..Answer::default()
+        ..Response::default()
     }
 }
 
-fn leads_to(location: &str) -> Answer {
-    Answer {
+fn redirect_to(location: &str) -> Response {
+    Response {
         status: 302,
         location: Some(location.to_owned()),
-        ..Answer::default()
+        ..Response::default()
     }
 }
 
 #[test]
-fn a_page_becomes_a_line_of_the_note() {
-    answers(
+fn add_appends_a_link_with_title_and_description() {
+    respond(
         "https://example.org/a",
         page(
             "<html><head><TITLE lang=en>\n Tea &amp; [scones]\n</TITLE>\
@@ -52,13 +52,13 @@ fn a_page_becomes_a_line_of_the_note() {
 }
 
 #[test]
-fn what_leads_on_is_followed_and_what_is_not_granted_is_not() {
-    answers("https://a.org/", leads_to("/b"));
-    answers("https://a.org/b", leads_to("https://c.org/d/e"));
-    answers("https://c.org/d/e", leads_to("f"));
-    answers("https://c.org/d/f", page("no title"));
-    answers("https://a.org/round", leads_to("/round"));
-    answers("https://a.org/away", leads_to("https://secret.example/"));
+fn redirects_are_followed_only_to_granted_hosts() {
+    respond("https://a.org/", redirect_to("/b"));
+    respond("https://a.org/b", redirect_to("https://c.org/d/e"));
+    respond("https://c.org/d/e", redirect_to("f"));
+    respond("https://c.org/d/f", page("no title"));
+    respond("https://a.org/round", redirect_to("/round"));
+    respond("https://a.org/away", redirect_to("https://secret.example/"));
     let vault = Vault::in_memory().with("L.md", "");
     let add = |url: &str| {
         Add {
@@ -71,7 +71,9 @@ fn what_leads_on_is_followed_and_what_is_not_granted_is_not() {
     assert_eq!(added.title, "a.org");
     assert_eq!(added.moved_to.as_deref(), Some("https://c.org/d/f"));
     assert_eq!(
-        add("https://a.org/round").expect_err("lost").code(),
+        add("https://a.org/round")
+            .expect_err("redirect loop")
+            .code(),
         "unsupported"
     );
     let denied = add("https://a.org/away").expect_err("denied");
@@ -83,7 +85,7 @@ fn what_leads_on_is_followed_and_what_is_not_granted_is_not() {
 }
 
 #[test]
-fn the_links_of_a_note_are_found_once_each() {
+fn each_url_of_a_note_is_found_once() {
     let text = "[a](https://a.org/x_(y)) and <http://b.org>.\n\
                 https://c.org, https://a.org/x_(y)\n![[local]] `https://d.org`";
     let found: Vec<(usize, String)> = links::of(text);
@@ -103,13 +105,13 @@ fn the_links_of_a_note_are_found_once_each() {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_told() {
-    answers("https://good.org/", page(""));
-    answers(
+fn check_reports_broken_links() {
+    respond("https://good.org/", page(""));
+    respond(
         "https://gone.org/",
-        Answer {
+        Response {
             status: 404,
-            ..Answer::default()
+            ..Response::default()
         },
     );
     let vault = Vault::in_memory().with(
@@ -123,24 +125,20 @@ fn links_that_lead_nowhere_are_told() {
         checked.items[2]
             .problem
             .as_deref()
-            .is_some_and(|why| why.contains("may not be asked"))
+            .is_some_and(|why| why.contains("may not send requests"))
     );
 }
 
 #[test]
-fn an_address_that_people_paste_can_be_asked_for() {
-    let url = Url::parse("https://de.wikipedia.org/wiki/Müller (Beruf)?a=b").expect("an address");
+fn pasted_urls_are_percent_encoded() {
+    let url = Url::parse("https://de.wikipedia.org/wiki/Müller (Beruf)?a=b").expect("a URL");
     assert_eq!(url.path_and_query, "/wiki/M%C3%BCller%20(Beruf)?a=b");
     assert_eq!(
-        Url::parse("http://a.org?q")
-            .expect("an address")
-            .path_and_query,
+        Url::parse("http://a.org?q").expect("a URL").path_and_query,
         "/?q"
     );
     assert_eq!(
-        Url::parse("http://a.org:81")
-            .expect("an address")
-            .granting(),
+        Url::parse("http://a.org:81").expect("a URL").grant_entry(),
         "http://a.org:81"
     );
 }

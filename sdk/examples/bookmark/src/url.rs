@@ -1,21 +1,21 @@
-//! Addresses of web pages, as far as a request needs their parts.
+//! A minimal URL type with the parts that a request needs.
 
 use std::fmt;
 
 use notehost_sdk::{Error, Result};
 
-/// An address: `scheme://authority/path?query`.
+/// A URL: `scheme://authority/path?query`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Url {
     pub is_secure: bool,
-    /// The host, with a port where one is named.
+    /// The host, with the port if given.
     pub authority: String,
     /// Begins with `/`.
     pub path_and_query: String,
 }
 
 impl Url {
-    /// Read an address that somebody wrote.
+    /// Parses a URL as people write it.
     pub fn parse(text: &str) -> Result<Url> {
         let text = text.trim();
         let (scheme, rest) = text.split_once("://").unwrap_or_default();
@@ -24,7 +24,7 @@ impl Url {
             "http" => false,
             _ => {
                 return Err(Error::validation(format!(
-                    "`{text}` is no address of a web page: it begins with `https://` or `http://`"
+                    "`{text}` is not a web URL: it must start with `https://` or `http://`"
                 )));
             }
         };
@@ -33,7 +33,7 @@ impl Url {
         let (authority, path) = rest.split_at(end);
         let is_odd = |letter: char| letter.is_whitespace() || letter.is_control() || letter == '@';
         if authority.is_empty() || authority.contains(is_odd) {
-            return Err(Error::validation(format!("`{text}` names no host")));
+            return Err(Error::validation(format!("`{text}` has no host")));
         }
         let slash = if path.starts_with('/') { "" } else { "/" };
         Ok(Url {
@@ -43,7 +43,7 @@ impl Url {
         })
     }
 
-    /// Where a redirect leads from here.
+    /// The target of a redirect from this URL.
     pub fn join(&self, location: &str) -> Option<Url> {
         let whole = if location.contains("://") {
             location.to_owned()
@@ -71,8 +71,8 @@ impl Url {
             .map_or(&self.authority, |(host, _)| host)
     }
 
-    /// How an admin grants the host.
-    pub fn granting(&self) -> String {
+    /// The entry in a grant that permits the host.
+    pub fn grant_entry(&self) -> String {
         match self.is_secure {
             true => self.authority.clone(),
             false => self.origin(),
@@ -87,7 +87,7 @@ impl Url {
     }
 }
 
-/// What people paste may have spaces and letters that a request cannot have.
+/// Percent-encodes spaces and other characters that a request cannot contain.
 fn escaped(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for byte in path.bytes() {

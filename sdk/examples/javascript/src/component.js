@@ -1,4 +1,4 @@
-// What the host meets: the domain, with what the host offers handed to it. It is the same for every domain.
+// The component's exports: the domain, connected to the host's interfaces. It is the same for every domain.
 import * as host from "notehost:domain/host@0.1.0";
 import * as index from "notehost:domain/index@0.1.0";
 import * as log from "notehost:domain/log@0.1.0";

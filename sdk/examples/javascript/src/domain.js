@@ -1,4 +1,4 @@
-// Reading statistics: how long notes are, how long they take to read, and which are the longest.
+// Reading statistics: the length of notes, their reading time, and the longest notes.
 import { domain, invalid } from "./notehost.js";
 import { measure, withProperty } from "./text.js";
 
@@ -6,7 +6,7 @@ const count = (description) => ({ type: "integer", description });
 const path = { type: "string", description: "The note's path, or its unique name" };
 const pace = {
   type: "integer",
-  description: "Words that are read in a minute",
+  description: "Reading speed in words per minute",
   minimum: 50,
   maximum: 2000,
   default: 230,
@@ -17,10 +17,10 @@ const figures = {
   words: count("Words; each Chinese or Japanese character counts as one"),
   characters: count("Characters, without frontmatter and code"),
   sentences: count("Sentences"),
-  minutes: count("Minutes that it takes to read, rounded up"),
+  minutes: count("Reading time in minutes, rounded up"),
 };
 
-/** The text of a note; one that is no text has nothing to read, and must not spoil the rest. */
+/** The text of a note; undefined if it is not UTF-8, so that one such note does not fail the call. */
 function textOf(vault, path) {
   try {
     return vault.read(path).text;
@@ -34,11 +34,11 @@ export default domain({
   name: "reading",
   version: "1.0.0",
   description:
-    "Reading statistics: how many words a `note` has and how long it takes to read, the longest notes of a folder " +
-    "(`longest`), and the reading time as a property of a note (`stamp`).",
+    "Reading statistics: the word count and reading time of a `note`, the longest notes of a folder " +
+    "(`longest`), and the reading time written to a property of a note (`stamp`).",
   actions: {
     note: {
-      description: "Measure a note: words, characters, sentences, minutes to read.",
+      description: "Measure a note: words, characters, sentences, reading time in minutes.",
       effect: "read",
       input: { path, pace },
       output: { path: { type: "string" }, ...figures },
@@ -50,13 +50,13 @@ export default domain({
     },
 
     longest: {
-      description: "The notes of a folder that take longest to read, and what all of them take together.",
+      description: "List the notes of a folder with the longest reading time, and the total of all notes.",
       effect: "read",
       input: {
-        folder: { type: "string", description: "Only below this folder; without it the whole vault", optional: true },
+        folder: { type: "string", description: "Only notes below this folder; default: the whole vault", optional: true },
         limit: {
           type: "integer",
-          description: "How many are told",
+          description: "Maximum number of notes",
           minimum: 1,
           maximum: 100,
           default: 10,
@@ -70,9 +70,9 @@ export default domain({
           description: "The longest first",
           items: { type: "object", properties: { path: { type: "string" }, ...figures }, required: ["path"] },
         },
-        notes: count("How many notes there are"),
-        words: count("Their words"),
-        minutes: count("Minutes that it takes to read them all"),
+        notes: count("Number of notes in the folder"),
+        words: count("Words in all of them"),
+        minutes: count("Reading time of all of them in minutes"),
       },
       run({ folder = "", limit = 10, pace }, vault) {
         const items = vault.notes(folder.replace(/\/+$/, "")).flatMap((path) => {
@@ -90,7 +90,7 @@ export default domain({
     },
 
     stamp: {
-      description: "Write the reading time into a note's properties, so that it can be sorted by it.",
+      description: "Write the reading time to a property of a note, so that notes can be sorted by it.",
       effect: "write",
       input: {
         path,
@@ -105,7 +105,7 @@ export default domain({
       output: { path: { type: "string" }, property: { type: "string" }, minutes: figures.minutes },
       run({ path, property = "reading_minutes", pace }, vault) {
         if (!/^[A-Za-z_\u00c0-\uffff][\w\u00c0-\uffff-]*$/.test(property)) {
-          throw invalid(`\`${property}\` is no name for a property: use letters, digits, _ and -`);
+          throw invalid(`\`${property}\` is not a property name: use letters, digits, _ and -`);
         }
         const note = vault.readNote(path);
         const { minutes } = measure(note.text, pace);

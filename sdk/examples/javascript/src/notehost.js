@@ -1,10 +1,10 @@
 // Write a tool domain for Notehost in JavaScript.
 //
-// A domain is a name and a list of actions; an action is its words, its fields and a function. This file turns that
-// into what the contract asks for (`expose`), hands each action a `Vault`, and has a vault in memory for tests. It
-// imports nothing: what the host offers is handed in by `component.js`, so a domain can be tested by plain Node.
+// A domain is a name and a list of actions; an action is a description, its fields and a function. This file implements
+// the contract's exports (`expose`), passes each action a `Vault`, and has a vault in memory for tests. It imports
+// nothing: `component.js` passes in the host's interfaces, so a domain can be tested with plain Node.
 
-/** Why an action refuses: a code of the contract, and a message that tells a model how to mend its call. */
+/** An error of an action: a code of the contract, and a message from which a model can correct its call. */
 export class Refusal extends Error {
   constructor(code, message, { hint, details } = {}) {
     super(message);
@@ -15,23 +15,23 @@ export class Refusal extends Error {
   }
 }
 
-/** The arguments cannot mean anything. */
+/** The arguments are invalid. */
 export const invalid = (message) => new Refusal("validation_error", message);
-/** It is not there. */
+/** It does not exist. */
 export const notFound = (message) => new Refusal("not_found", message);
 
 /**
  * A domain. `actions` maps each name to `{ description, effect, input, output, run, text }`:
- * `effect` is "read", "write" or "delete", and the host holds the action to it; `input` and `output` map fields to JSON
- * Schemas, each required unless it says `optional: true`; `run(arguments, vault)` returns the answer, an object that fits
- * `output`; `text(answer)` says it in a sentence, if you like. `prompts` is a list of what people can begin with:
- * `{ name, description, arguments: [{ name, description, required, kind }], text }`.
+ * `effect` is "read", "write" or "delete", and the host enforces it; `input` and `output` map fields to JSON Schemas, each
+  * required unless it has `optional: true`; `run(arguments, vault)` returns the result, an object that matches `output`;
+  * the optional `text(result)` returns it as a sentence. `prompts` is a list of prompts that users can pick in their
+  * client: `{ name, description, arguments: [{ name, description, required, kind }], text }`.
  */
 export function domain({ name, version, description, actions, prompts = [] }) {
   return { name, version, description, actions, prompts };
 }
 
-/** What the contract asks of a domain: `describe` and `call`. `host` holds the modules that the host offers. */
+/** The exports of the contract, `describe` and `call`. `host` has the interfaces that the host provides. */
 export function expose(domain, host) {
   return {
     describe: () => JSON.stringify(describe(domain)),
@@ -39,18 +39,18 @@ export function expose(domain, host) {
       try {
         return answer(domain, new Vault(handle, host), action, JSON.parse(json));
       } catch (error) {
-        throw told(domain, action, error, host);
+        throw toWire(domain, action, error, host);
       }
     },
   };
 }
 
-/** Run one action as the host would, for tests: arguments and answer are plain objects. */
+/** Runs one action as the host would, for tests: arguments and result are plain objects. */
 export function run(domain, vault, action, fields = {}) {
   return JSON.parse(answer(domain, vault, action, fields).structured);
 }
 
-/** What a domain says of itself, as an object. */
+/** The description of a domain, as an object. */
 export function describe({ name, version, description, actions, prompts }) {
   const described = Object.entries(actions).map(([name, action]) => ({
     name,
@@ -80,8 +80,8 @@ function answer(domain, vault, name, fields) {
   return { text, structured: JSON.stringify(answered), content: [] };
 }
 
-/** An error in the form of the contract. One that nobody meant is a defect, and goes to the host's log as well. */
-function told(domain, action, error, host) {
+/** An error in the form of the contract. Anything but a `Refusal` is a defect, which is also logged. */
+function toWire(domain, action, error, host) {
   if (error instanceof Refusal) {
     const details = error.details === undefined ? undefined : JSON.stringify(error.details);
     return { code: error.code, message: error.message, hint: error.hint, details };
@@ -89,13 +89,13 @@ function told(domain, action, error, host) {
   host.log?.write("error", `${action}: ${error?.stack ? `${error}\n${error.stack}` : error}`);
   return {
     code: "internal_error",
-    message: `\`${domain.name}.${action}\` broke: ${error?.message ?? error}`,
-    hint: "the log has the place; tell the author of the component",
+    message: `\`${domain.name}.${action}\` failed: ${error?.message ?? error}`,
+    hint: "the host's log has the stack trace; report it to the author of the component",
     details: undefined,
   };
 }
 
-/** An answer as indented lines, without JSON's punctuation. */
+/** A result as indented lines, without JSON's punctuation. */
 export function readable(value, depth = 0) {
   const indent = "  ".repeat(depth);
   if (Array.isArray(value)) {
@@ -116,31 +116,31 @@ const oneLine = (value) =>
     .map(([key, inner]) => `${key}: ${isPlain(inner) ? inner : JSON.stringify(inner)}`)
     .join(", ");
 
-/** What an action is handed: the notes, as far as this call may see and change them. `wit/domain.wit` has every word. */
+/** The vault of a call, with the notes that this call may see and change. `wit/domain.wit` is the full reference. */
 export class Vault {
   constructor(handle, host) {
     this.handle = handle;
     this.host = host;
   }
 
-  /** The path of the note that a caller named: by its path, with or without `.md`, or by its unique name. */
+  /** The path of the note that a caller identifies by its path, with or without `.md`, or by its unique name. */
   findNote(name) {
-    if (name.length > LONGEST_NAME) throw invalid(`no note has a name of ${name.length} characters`);
+    if (name.length > MAX_NAME_LENGTH) throw invalid(`the name has ${name.length} characters; the limit is ${MAX_NAME_LENGTH}`);
     const wanted = name.trim().replace(/^\[\[([^|#\]]*).*\]\]$/, "$1").trim();
-    const notes = asked(() => this.handle.resolve(wanted, undefined)).filter(isNote);
+    const notes = calling(() => this.handle.resolve(wanted, undefined)).filter(isNote);
     const exact = notes.find((path) => [wanted, `${wanted}.md`].includes(path));
     if (exact) return exact;
     if (notes.length === 0) throw notFound(`no note \`${wanted}\``);
     if (notes.length === 1) return notes[0];
     const choices = notes.slice(0, 5).map((path) => `\`${path}\``);
-    throw new Refusal("ambiguous_name", `\`${wanted}\` could be ${notes.length} notes: ${choices.join(", ")}`);
+    throw new Refusal("ambiguous_name", `\`${wanted}\` matches ${notes.length} notes: ${choices.join(", ")}`);
   }
 
   /** A file as text, with its etag. */
   read(path) {
-    const { bytes, etag } = asked(() => this.handle.read(path));
+    const { bytes, etag } = calling(() => this.handle.read(path));
     try {
-      // Byte for byte: a mark at the beginning stays, and what is no text is refused, never repaired.
+      // Lossless: a byte order mark is kept, and a file that is not UTF-8 is an error, never repaired.
       const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.from(bytes));
       return { path, text, etag };
     } catch {
@@ -148,35 +148,35 @@ export class Vault {
     }
   }
 
-  /** The note that a caller named, as text. */
+  /** Reads the note that a caller identifies by path or name. */
   readNote(name) {
     return this.read(this.findNote(name));
   }
 
-  /** A new file; refused if there is one. */
+  /** Creates a file; an error if it exists. */
   create(path, text) {
-    return asked(() => this.handle.create(path, new TextEncoder().encode(text)));
+    return calling(() => this.handle.create(path, new TextEncoder().encode(text)));
   }
 
-  /** Other text for a file that was read; refused if it changed since. */
+  /** Replaces the text of a file that was read; an error if it changed since. */
   write({ path, etag }, text) {
-    return asked(() => this.handle.write(path, new TextEncoder().encode(text), etag));
+    return calling(() => this.handle.write(path, new TextEncoder().encode(text), etag));
   }
 
-  /** Another path for a file or a folder. */
+  /** Renames or moves a file or folder. */
   rename(from, to) {
-    asked(() => this.handle.rename(from, to));
+    calling(() => this.handle.rename(from, to));
   }
 
-  /** A file or a folder goes to the trash. Only an action with the effect "delete" may. */
+  /** Moves a file or folder to the trash. Requires the effect "delete". */
   remove(path) {
-    return asked(() => this.handle.remove(path));
+    return calling(() => this.handle.remove(path));
   }
 
-  /** Whether something is at a path, as far as this caller may know. */
+  /** Whether a path exists, as far as this caller may see. */
   exists(path) {
     try {
-      return Boolean(asked(() => this.handle.stat(path)));
+      return Boolean(calling(() => this.handle.stat(path)));
     } catch (error) {
       if (error.code === "not_found") return false;
       throw error;
@@ -188,41 +188,41 @@ export class Vault {
     const paths = [];
     let after;
     do {
-      const page = asked(() => this.handle.list(folder, true, after, 4096));
+      const page = calling(() => this.handle.list(folder, true, after, 4096));
       paths.push(...page.entries.filter(({ kind, path }) => kind === "file" && isNote(path)).map(({ path }) => path));
       after = page.next;
     } while (after !== undefined && after !== null);
     return paths;
   }
 
-  /** Ask the index: `find`, `backlinks`, `unresolved`, `tags`, with a question and an answer as objects. */
-  ask(what, question) {
-    return JSON.parse(asked(() => this.host.index[what](this.handle, JSON.stringify(question))));
+  /** Queries the index: `find`, `backlinks`, `unresolved` or `tags`, with query and result as objects. */
+  ask(what, query) {
+    return JSON.parse(calling(() => this.host.index[what](this.handle, JSON.stringify(query))));
   }
 
-  /** The moment, and how far local time is ahead of UTC: `{ milliseconds, offset_minutes, zone }`. */
+  /** The current time, and the local offset from UTC: `{ milliseconds, offset_minutes, zone }`. */
   now() {
     return JSON.parse(this.host.host.now());
   }
 
-  /** A value that this component kept in this vault, or undefined. */
+  /** The value of a key in this component's store for this vault, or undefined. */
   recall(key) {
-    const kept = asked(() => this.host.store.get(key));
+    const kept = calling(() => this.host.store.get(key));
     return kept ? JSON.parse(new TextDecoder().decode(Uint8Array.from(kept))) : undefined;
   }
 
-  /** Keep a value in this vault. It lands with the call's other writes, or not at all. */
+  /** Stores a value in this component's store for this vault. Committed together with the call's other writes. */
   keep(key, value) {
-    asked(() => this.host.store.set(key, new TextEncoder().encode(JSON.stringify(value))));
+    calling(() => this.host.store.set(key, new TextEncoder().encode(JSON.stringify(value))));
   }
 
-  /** A line for the host's log: "debug", "info", "warn" or "error". Never the content of notes. */
+  /** Writes a line to the host's log; `level` is "debug", "info", "warn" or "error". Never log the content of notes. */
   log(level, message) {
     this.host.log.write(level, String(message));
   }
 }
 
-/** `console.log` and the like as lines of the host's log: nothing else listens in the sandbox. */
+/** A `console` that writes to the host's log; the sandbox has no other output. */
 export function consoleTo(log) {
   const to = (level) => (...words) => log.write(level, words.map((word) => shown(word)).join(" "));
   return { debug: to("debug"), log: to("info"), info: to("info"), warn: to("warn"), error: to("error") };
@@ -230,16 +230,16 @@ export function consoleTo(log) {
 
 const shown = (word) => (typeof word === "string" ? word : word instanceof Error ? String(word) : JSON.stringify(word));
 
-/** No path of a vault is longer. */
-const LONGEST_NAME = 4096;
+/** No path of a vault has more characters. */
+const MAX_NAME_LENGTH = 4096;
 
-/** Whether a path names a note. */
+/** Whether a path is a note's. */
 export const isNote = (path) => path.length > 3 && path.toLowerCase().endsWith(".md");
 
-/** What the host answered; what it refused becomes a `Refusal`, which an action may catch or let pass. */
-function asked(question) {
+/** Calls the host. Its errors become a `Refusal`, which an action may catch or pass on. */
+function calling(call) {
   try {
-    return question();
+    return call();
   } catch (error) {
     const refused = error?.payload ?? error;
     if (typeof refused?.code !== "string" || refused instanceof Refusal) throw error;
@@ -273,18 +273,18 @@ export function memoryVault(files = {}, { milliseconds = 0, offset_minutes = 0 }
       return [...contents.keys()].filter(fits).sort((one, other) => one.length - other.length);
     },
     create: (path, bytes) => {
-      if (contents.has(path)) refuse("already_exists", `there is a file \`${path}\``);
+      if (contents.has(path)) refuse("already_exists", `\`${path}\` already exists`);
       contents.set(path, decoder.decode(bytes));
       return etag(contents.get(path));
     },
     write: (path, bytes, ifMatch) => {
-      if (ifMatch && ifMatch !== etag(need(path))) refuse("conflict", `\`${path}\` changed meanwhile`);
+      if (ifMatch && ifMatch !== etag(need(path))) refuse("conflict", `\`${path}\` changed since it was read`);
       need(path);
       contents.set(path, decoder.decode(bytes));
       return etag(contents.get(path));
     },
     rename: (from, to) => {
-      if (contents.has(to)) refuse("already_exists", `there is a file \`${to}\``);
+      if (contents.has(to)) refuse("already_exists", `\`${to}\` already exists`);
       contents.set(to, need(from));
       contents.delete(from);
     },

@@ -1,13 +1,13 @@
-// What a note's text amounts to, and one careful edit of its frontmatter: every byte that is not the property stays.
+// Text statistics, and a lossless edit of one frontmatter property: every other byte stays.
 
 const FRONTMATTER = /(?<![\s\S])(\uFEFF?---\r?\n)([\s\S]*?)(^---[ \t]*(?:\r?\n|$))/m;
 
-// The engine in the sandbox has no tables of Unicode (`\p{…}`), so these are ranges: Chinese and Japanese characters, and
-// whatever is neither space nor punctuation.
+// The engine in the sandbox has no Unicode tables (`\p{…}`), so these are ranges: Chinese and Japanese characters, and
+// everything except white space and punctuation.
 const DENSE = /[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]/g;
 const WORD = /[^\s!-/:-@[-^`{-~\u00a0-\u00bf\u2000-\u206f\u3000-\u303f\uff00-\uff0f][^\s!-&(-,./:-@[-^`{-~\u3000-\u303f]*/g;
 
-/** Words, characters, sentences and minutes of what a person reads: no frontmatter, no code, no comments. */
+/** Words, characters, sentences and minutes, without frontmatter, code and comments. */
 export function measure(text, pace = 230) {
   const read = text
     .replace(FRONTMATTER, "")
@@ -16,14 +16,14 @@ export function measure(text, pace = 230) {
     .replace(/!?\[\[(?:[^\]|]*\|)?([^\]]*)\]\]/g, "$1")
     .replace(/\]\([^)\s]*\)/g, "]")
     .trim();
-  // Scripts without spaces are read character by character.
+  // In scripts without spaces each character counts as a word.
   const dense = read.match(DENSE) ?? [];
   const words = dense.length + (read.replace(DENSE, " ").match(WORD) ?? []).length;
   const sentences = read.split(/[.!?\n\u3002\uff01\uff1f]+/).filter((part) => part.search(WORD) >= 0).length;
   return { words, characters: [...read].length, sentences, minutes: Math.ceil(words / pace) };
 }
 
-/** The text with a property in its frontmatter, which is made where there is none. */
+/** The text with a property set in its frontmatter, which is created if missing. */
 export function withProperty(text, property, value) {
   const newline = /\r\n/.test(text) ? "\r\n" : "\n";
   const line = `${property}: ${value}`;

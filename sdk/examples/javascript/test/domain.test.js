@@ -5,7 +5,7 @@ import reading from "../src/domain.js";
 
 const refusal = (code) => (error) => error.code === code;
 
-test("frontmatter, code and link targets are not read", () => {
+test("frontmatter, code and link targets are not counted", () => {
   const vault = memoryVault({
     "Plan.md": "---\ntags: [a, b]\n---\nRead [[Other note|this]] now.\n\n```js\nlet x = 1;\n```\nDone!\n",
   });
@@ -13,18 +13,18 @@ test("frontmatter, code and link targets are not read", () => {
   assert.deepEqual({ words, sentences, minutes }, { words: 4, sentences: 2, minutes: 1 });
 });
 
-test("a note without spaces has words all the same", () => {
+test("words are counted in scripts without spaces", () => {
   const vault = memoryVault({ "喫茶店.md": "今日は雨。" });
   assert.equal(run(reading, vault, "note", { path: "喫茶店" }).words, 4);
 });
 
-test("the longest come first, and only those of the folder", () => {
+test("longest lists only notes of the folder, longest first", () => {
   const vault = memoryVault({ "A/a.md": "one", "A/b.md": "one two three", "B/c.md": "one two three four", "A/x.txt": "no" });
   const { items, notes, words } = run(reading, vault, "longest", { folder: "A/", limit: 1 });
   assert.deepEqual([items.map(({ path }) => path), notes, words], [["A/b.md"], 2, 4]);
 });
 
-test("a stamp changes one line and nothing else", () => {
+test("stamp changes only the line of the property", () => {
   const vault = memoryVault({
     "new.md": "Text.\n",
     "old.md": "---\r\ntitle: x # mine\r\nreading_minutes: 9\r\n---\r\nText.\r\n",
@@ -36,9 +36,9 @@ test("a stamp changes one line and nothing else", () => {
   assert.ok(vault.files.get("rule.md").startsWith("---\nreading_minutes: 1\n---\nText\n\n---\nnot"));
 });
 
-test("what cannot be done is refused in words of the contract", () => {
+test("errors have the codes of the contract", () => {
   const vault = memoryVault({ "a/n.md": "", "b/n.md": "" });
-  assert.throws(() => run(reading, vault, "note", { path: "nobody" }), refusal("not_found"));
+  assert.throws(() => run(reading, vault, "note", { path: "missing" }), refusal("not_found"));
   assert.throws(() => run(reading, vault, "note", { path: "n" }), refusal("ambiguous_name"));
   assert.throws(() => run(reading, vault, "stamp", { path: "a/n", property: "a: b" }), refusal("validation_error"));
 });

@@ -1,22 +1,22 @@
-//! Whether a note fulfils a condition, and how well.
+//! Evaluates conditions on notes, and computes scores.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::glob::Glob;
 use super::links::is_under;
-use super::matching::{Last, Phrase};
+use super::phrase::{Last, Phrase};
 use super::scan::{Scan, Scanned};
 use super::snippet;
 use crate::index::{Condition, Has, Part, Snippet, Span};
 use crate::{Error, Result, fold_name, words};
 
-/// How many words of a text are taken to set it apart.
-const TELLING_WORDS: usize = 24;
+/// The number of distinctive words of a text in a similarity query.
+const MAX_DISTINCTIVE_WORDS: usize = 24;
 
-/// A condition whose words were looked up in all notes.
-pub(super) struct Asked<'a> {
+/// A condition whose words have been looked up in all notes.
+pub(super) struct Prepared<'a> {
     scan: &'a Scan,
-    /// Each condition of words that stands in it.
+    /// The conditions on words in it.
     leaves: Vec<Leaf<'a>>,
     /// The mean size of notes, for scores.
     mean_size: f64,
@@ -24,30 +24,30 @@ pub(super) struct Asked<'a> {
 
 struct Leaf<'a> {
     condition: &'a Condition,
-    /// One of them must stand in the note.
+    /// The note must contain one of them.
     phrases: Vec<Phrase>,
-    /// For each of them: how much it means that a note has it.
+    /// The rarity (IDF) of each phrase.
     rarities: Vec<f64>,
     part: Option<Part>,
-    /// Whether notes without it are wanted.
+    /// Whether it is under a `Not`.
     is_negated: bool,
-    /// The word, if it stands in no note as a whole.
+    /// The word, if no note contains it as a whole.
     widened: Option<String>,
 }
 
-impl<'a> Asked<'a> {
-    pub(super) fn of(scan: &'a Scan, condition: &'a Condition) -> Result<Asked<'a>> {
+impl<'a> Prepared<'a> {
+    pub(super) fn of(scan: &'a Scan, condition: &'a Condition) -> Result<Prepared<'a>> {
         let size: u64 = scan.notes.iter().map(|note| note.size).sum();
-        let mut asked = Asked {
+        let mut prepared = Prepared {
             scan,
             leaves: Vec::new(),
             mean_size: (size as f64 / scan.notes.len().max(1) as f64).max(1.0),
         };
-        asked.look_up(condition, false)?;
-        Ok(asked)
+        prepared.look_up(condition, false)?;
+        Ok(prepared)
     }
 
-    /// Whether there are words that a note must have.
+    /// Whether it has words that are not negated.
     pub(super) fn has_words(&self) -> bool {
         self.leaves.iter().any(|leaf| !leaf.is_negated)
     }
@@ -90,19 +90,19 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// How well a note fits, as BM25 has it: words that few notes have count more, and more in a name than in a text.
+    /// The BM25 score of a note; words in names and headings have a higher weight.
     pub(super) fn score(&self, note: &Scanned) -> Option<f64> {
         let scores: Vec<f64> = self
-            .wanted()
+            .phrases()
             .map(|(phrase, rarity, part)| rarity * self.frequency(note, phrase, part))
             .collect();
         self.has_words().then(|| scores.iter().sum())
     }
 
-    /// The lines in which most of the words stand, the best first.
+    /// The lines that contain the most words, best first.
     pub(super) fn snippets(&self, note: &Scanned, limit: usize) -> Vec<Snippet> {
         let mut lines: BTreeMap<u32, (BTreeSet<usize>, Snippet)> = BTreeMap::new();
-        for (number, (phrase, _, part)) in self.wanted().enumerate() {
+        for (number, (phrase, _, part)) in self.phrases().enumerate() {
             for place in phrase.places(&note.text) {
                 let snippet = snippet(note, &place);
                 let mut headings = note.facts.headings.iter();
@@ -138,10 +138,10 @@ impl<'a> Asked<'a> {
         widened
     }
 
-    /// The phrases that a note should have, with their rarity and their part.
-    fn wanted(&self) -> impl Iterator<Item = (&Phrase, f64, Option<Part>)> {
-        let wanted = self.leaves.iter().filter(|leaf| !leaf.is_negated);
-        wanted.flat_map(|leaf| {
+    /// The phrases that are not negated, with their rarity and part.
+    fn phrases(&self) -> impl Iterator<Item = (&Phrase, f64, Option<Part>)> {
+        let leaves = self.leaves.iter().filter(|leaf| !leaf.is_negated);
+        leaves.flat_map(|leaf| {
             let phrases = leaf.phrases.iter().zip(&leaf.rarities);
             phrases.map(|(phrase, rarity)| (phrase, *rarity, leaf.part))
         })
@@ -183,10 +183,12 @@ impl<'a> Asked<'a> {
                 leaf.phrases
                     .extend(Phrase::of(&words.text, Last::Beginning));
             }
-            Condition::Like(text) => leaf.phrases = self.telling(text),
+            Condition::Like(text) => leaf.phrases = self.distinctive(text),
             Condition::Path(glob) => {
-                if let Err(flaw) = Glob::parse(&fold_name(glob)) {
-                    return Err(Error::validation(format!("`{glob}` is not a glob: {flaw}")));
+                if let Err(reason) = Glob::parse(&fold_name(glob)) {
+                    return Err(Error::validation(format!(
+                        "`{glob}` is not a glob: {reason}"
+                    )));
                 }
                 return Ok(());
             }
@@ -198,10 +200,10 @@ impl<'a> Asked<'a> {
         Ok(())
     }
 
-    /// The words that set a text apart: frequent in it, and in few notes.
-    fn telling(&self, text: &str) -> Vec<Phrase> {
+    /// The most distinctive words of a text: frequent in it, rare in other notes.
+    fn distinctive(&self, text: &str) -> Vec<Phrase> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for (_, word) in words::asked(text) {
+        for (_, word) in words::query_terms(text) {
             *counts.entry(word).or_default() += 1;
         }
         let mut weighed: Vec<(f64, Phrase)> = counts
@@ -213,19 +215,19 @@ impl<'a> Asked<'a> {
             })
             .collect();
         weighed.sort_by(|one, other| other.0.total_cmp(&one.0));
-        weighed.truncate(TELLING_WORDS);
+        weighed.truncate(MAX_DISTINCTIVE_WORDS);
         weighed.into_iter().map(|(_, phrase)| phrase).collect()
     }
 
-    /// How much it means that a note has a phrase; nothing if no note has it.
+    /// The rarity (IDF) of a phrase; `None` if no note has it.
     fn rarity(&self, phrase: &Phrase, part: Option<Part>) -> Option<f64> {
         let all = self.scan.notes.len() as f64;
-        let having = |note: &&Scanned| parts(note, part).any(|(text, _)| phrase.stands_in(text));
+        let having = |note: &&Scanned| parts(note, part).any(|(text, _)| phrase.occurs_in(text));
         let having = self.scan.notes.iter().filter(having).count() as f64;
         (having > 0.0).then(|| (1.0 + (all - having + 0.5) / (having + 0.5)).ln())
     }
 
-    /// How often a note has a phrase, where often means less and less and less in a long note.
+    /// The saturated, length-normalized frequency of a phrase in a note.
     fn frequency(&self, note: &Scanned, phrase: &Phrase, part: Option<Part>) -> f64 {
         const SATURATION: f64 = 1.2;
         const LENGTH: f64 = 0.75;
@@ -258,11 +260,11 @@ impl<'a> Asked<'a> {
 impl Leaf<'_> {
     fn fits(&self, note: &Scanned) -> bool {
         let mut phrases = self.phrases.iter();
-        phrases.any(|phrase| parts(note, self.part).any(|(text, _)| phrase.stands_in(text)))
+        phrases.any(|phrase| parts(note, self.part).any(|(text, _)| phrase.occurs_in(text)))
     }
 }
 
-/// The texts of a part of a note, and what a word in them counts.
+/// The texts of a part of a note, and the weight of words in them.
 fn parts(note: &Scanned, part: Option<Part>) -> impl Iterator<Item = (&str, f64)> {
     let names = note.names().map(|name| (Part::Name, name, 3.0));
     let headings = note.facts.headings.iter();

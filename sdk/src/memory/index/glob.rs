@@ -1,7 +1,7 @@
-//! Globs over paths: `*` and `?` stay within a folder, `**` leads through any number of them, `[a-z]` and `[!a-z]` are
-//! one letter, `{a,b}` is one of several.
+//! Globs over paths: `*` and `?` do not match `/`, `**` matches any number of folders, `[a-z]` and `[!a-z]` match one
+//! character, `{a,b}` one of several texts.
 
-/// A glob, taken apart into its choices and their parts.
+/// A parsed glob: its alternatives, and their path components.
 #[derive(Debug)]
 pub(super) struct Glob(Vec<Vec<Vec<Piece>>>);
 
@@ -19,7 +19,7 @@ enum Piece {
 }
 
 impl Glob {
-    /// Understand a glob, or tell what is wrong with it.
+    /// Parses a glob; the error states what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Glob, &'static str> {
         let choices = choices(text)?;
         let parts = |choice: &String| choice.split('/').map(pieces).collect();
@@ -32,12 +32,12 @@ impl Glob {
     }
 }
 
-/// The globs that a glob with braces stands for.
+/// The globs that a glob with braces expands to.
 fn choices(text: &str) -> Result<Vec<String>, &'static str> {
     let Some(open) = find_outside_class(text, '{') else {
         return match find_outside_class(text, '}') {
             None => Ok(vec![text.to_owned()]),
-            Some(_) => Err("`}` closes nothing"),
+            Some(_) => Err("`}` without `{`"),
         };
     };
     let mut depth = 0;
@@ -96,7 +96,7 @@ fn pieces(part: &str) -> Result<Vec<Piece>, &'static str> {
                 let mut ranges = Vec::new();
                 loop {
                     let first = letters.next().ok_or("`[` is not closed")?;
-                    // A bracket that comes first is a letter of the class.
+                    // A leading bracket is a literal member of the class.
                     if first == ']' && !ranges.is_empty() {
                         break;
                     }
@@ -123,7 +123,7 @@ fn fits_parts(glob: &[Vec<Piece>], path: &[Vec<char>]) -> bool {
         return path.is_empty();
     };
     if *first == [Piece::Some, Piece::Some] {
-        // At the end it is all that lies within, but not the folder itself.
+        // At the end it matches everything below the folder, but not the folder itself.
         let least = usize::from(rest.is_empty());
         return (least..=path.len()).any(|skipped| fits_parts(rest, &path[skipped..]));
     }

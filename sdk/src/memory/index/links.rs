@@ -1,23 +1,23 @@
-//! Who links to whom, and which links lead nowhere.
+//! Backlinks, unresolved links and the graph of links.
 
 use std::collections::BTreeMap;
 
-use super::Reading;
+use super::View;
 use super::scan::{Scan, Scanned};
 use crate::index::{
-    Backlink, Backlinks, BacklinksOf, Edges, Missing, PlaceAt, Unresolved, UnresolvedIn,
+    Backlink, Backlinks, BacklinksQuery, Edges, Missing, PlaceAt, Unresolved, UnresolvedQuery,
 };
-use crate::text::links::asked_name;
+use crate::text::links::target_file_name;
 use crate::{Result, fold_name};
 
-/// Whether a path is this folder or file, or lies below it; everything lies below `""`.
+/// Whether a path is this folder or file, or below it; everything is below `""`.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
     path == folder || super::super::paths::is_below(path, folder)
 }
 
 /// Links to a file.
-pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> Result<Backlinks> {
-    let scan = Scan::of(reading);
+pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksQuery) -> Result<Backlinks> {
+    let scan = Scan::of(view);
     let mut answer = Backlinks::default();
     for note in scan.notes.iter().filter(|note| note.path != of.path) {
         let links = note.links.iter().zip(&note.facts.links);
@@ -40,12 +40,12 @@ pub(in crate::memory) fn backlinks(reading: &Reading<'_>, of: &BacklinksOf) -> R
     Ok(answer)
 }
 
-/// Links that lead nowhere.
+/// Unresolved links.
 pub(in crate::memory) fn unresolved(
-    reading: &Reading<'_>,
-    within: &UnresolvedIn,
+    view: &View<'_>,
+    within: &UnresolvedQuery,
 ) -> Result<Unresolved> {
-    let scan = Scan::of(reading);
+    let scan = Scan::of(view);
     let mut missing: BTreeMap<String, Missing> = BTreeMap::new();
     for note in scan
         .notes
@@ -71,7 +71,7 @@ pub(in crate::memory) fn unresolved(
             }
         }
     }
-    // They are in order of name, and sorting keeps the order of equals.
+    // They are in order of name, and the sort is stable.
     let mut items: Vec<Missing> = missing.into_values().collect();
     items.sort_by_key(|missing| std::cmp::Reverse(missing.count));
     Ok(Unresolved {
@@ -81,9 +81,9 @@ pub(in crate::memory) fn unresolved(
     })
 }
 
-/// Which note links to which.
-pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
-    let scan = Scan::of(reading);
+/// The graph of links between notes.
+pub(in crate::memory) fn edges(view: &View<'_>) -> Result<Edges> {
+    let scan = Scan::of(view);
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let mut answer = Edges::default();
     for (from, note) in scan.notes.iter().enumerate() {
@@ -99,15 +99,15 @@ pub(in crate::memory) fn edges(reading: &Reading<'_>) -> Result<Edges> {
     Ok(answer)
 }
 
-/// The notes in which a link stands that asks for the name of one of these files.
-pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Result<Vec<String>> {
-    let scan = Scan::of(reading);
+/// The notes with a link to the name of one of these files.
+pub(in crate::memory) fn linking(view: &View<'_>, files: &[String]) -> Result<Vec<String>> {
+    let scan = Scan::of(view);
     let file_name = |path: &String| path.rsplit('/').next().map(fold_name);
     let wanted: Vec<String> = files.iter().filter_map(file_name).collect();
     let asks = |note: &&Scanned| {
         let mut links = note.links.iter();
         links.any(|link| {
-            let name = asked_name(&link.target);
+            let name = target_file_name(&link.target);
             let with_extension = format!("{name}.md");
             !link.external
                 && !name.is_empty()
@@ -118,7 +118,7 @@ pub(in crate::memory) fn linking(reading: &Reading<'_>, files: &[String]) -> Res
     Ok(found.map(|note| note.path.clone()).collect())
 }
 
-/// Some of a longer list.
+/// A page of a list.
 pub(super) fn page<T>(items: Vec<T>, offset: u64, limit: u32) -> Vec<T> {
     items
         .into_iter()

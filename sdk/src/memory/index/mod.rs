@@ -1,15 +1,15 @@
-//! The index of a vault in memory: every question is answered by reading every note anew. Slow and plain on purpose: the
-//! host's index is compared with it.
+//! The index of a vault in memory: a full scan of all notes per query. Deliberately simple: it is the reference that the
+//! host's index is tested against.
 //!
-//! Only files that the caller may see are read at all, so nothing here has to think of permissions. What was staged is
-//! seen, which the host's index does not promise.
+//! It reads only files that the caller may see, so it needs no permission checks. It includes staged writes, which the
+//! host's index does not.
 
 mod condition;
 mod glob;
 mod links;
-mod matching;
 mod names;
 mod order;
+mod phrase;
 mod scan;
 mod tags;
 
@@ -20,16 +20,16 @@ pub(super) use links::{backlinks, edges, linking, unresolved};
 pub(super) use names::names_in;
 pub(super) use tags::tags;
 
-use super::reading::Reading;
+use super::view::View;
 use crate::index::{
     Condition, Field, Found, FoundNote, IndexState, Progress, Query, Snippet, SortBy,
 };
 use crate::{Result, fold_name};
-use condition::Asked;
+use condition::Prepared;
 use scan::{Scan, Scanned};
 
-pub(super) fn state(reading: &Reading<'_>) -> IndexState {
-    let notes = Scan::of(reading).notes.len() as u64;
+pub(super) fn state(view: &View<'_>) -> IndexState {
+    let notes = Scan::of(view).notes.len() as u64;
     IndexState {
         state: Progress::Ready,
         done: notes,
@@ -38,17 +38,17 @@ pub(super) fn state(reading: &Reading<'_>) -> IndexState {
     }
 }
 
-/// Notes that fulfil a condition.
-pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
-    let scan = Scan::of(reading);
+/// Notes that match a condition.
+pub(super) fn find(view: &View<'_>, query: &Query) -> Result<Found> {
+    let scan = Scan::of(view);
     let every_note = Condition::All(Vec::new());
     let condition = query.condition.as_ref().unwrap_or(&every_note);
-    let asked = Asked::of(&scan, condition)?;
+    let prepared = Prepared::of(&scan, condition)?;
     let mut found: Vec<(&Scanned, Option<f64>)> = scan
         .notes
         .iter()
-        .filter(|note| asked.fits(note, condition))
-        .map(|note| (note, asked.score(note)))
+        .filter(|note| prepared.fits(note, condition))
+        .map(|note| (note, prepared.score(note)))
         .collect();
     let total = found.len() as u64;
     let by_score = [crate::index::Sort {
@@ -56,10 +56,10 @@ pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
         descending: true,
     }];
     let order = match query.sort.as_slice() {
-        [] if asked.has_words() => &by_score,
+        [] if prepared.has_words() => &by_score,
         order => order,
     };
-    // The notes are in order of path, and sorting keeps the order of equals.
+    // The notes are in order of path, and the sort is stable.
     found.sort_by(|one, other| order::compare(&scan, order, *one, *other));
     let items = found
         .into_iter()
@@ -67,27 +67,26 @@ pub(super) fn find(reading: &Reading<'_>, query: &Query) -> Result<Found> {
         .take(query.limit as usize)
         .map(|(note, score)| FoundNote {
             score,
-            snippets: asked.snippets(note, query.snippets as usize),
-            ..told(&scan, note, &query.fields)
+            snippets: prepared.snippets(note, query.snippets as usize),
+            ..found_note(&scan, note, &query.fields)
         })
         .collect();
     Ok(Found {
         items,
         total,
-        widened: asked.widened(),
+        widened: prepared.widened(),
     })
 }
 
 /// The notes that contain, for each of these lists, at least one of its texts.
-pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
+pub(super) fn containing(view: &View<'_>, texts: &[Vec<String>]) -> Result<Vec<String>> {
     let has = |note: &str, text: &String| {
-        // With composed letters (`é`) and with letters and marks apart (`e` and an accent): a text that is there in
-        // either way is there.
+        // In NFC (`é`) and NFD (`e` and an accent): a text matches in either form.
         let letters = caseless::default_case_fold_str;
         letters(note).contains(&letters(text)) || fold_name(note).contains(&fold_name(text))
     };
     let mut found = Vec::new();
-    for (path, file) in reading.notes() {
+    for (path, file) in view.notes() {
         let note = String::from_utf8_lossy(&file.bytes);
         if texts
             .iter()
@@ -99,31 +98,31 @@ pub(super) fn containing(reading: &Reading<'_>, texts: &[Vec<String>]) -> Result
     Ok(found)
 }
 
-/// What was asked for of a note.
-fn told(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
-    let mut told = FoundNote {
+/// The requested fields of a note.
+fn found_note(scan: &Scan, note: &Scanned, fields: &[Field]) -> FoundNote {
+    let mut found = FoundNote {
         path: note.path.clone(),
         ..FoundNote::default()
     };
     for field in fields {
         match field {
-            Field::Modified => told.modified = Some(note.modified),
-            Field::Size => told.size = Some(note.size),
-            Field::Etag => told.etag = Some(note.etag.clone()),
-            Field::Properties => told.properties = Some(note.facts.properties.clone()),
-            Field::Tags => told.tags = Some(note.facts.tags.clone()),
-            Field::Aliases => told.aliases = Some(note.facts.aliases.clone()),
-            Field::Headings => told.headings = Some(note.facts.headings.clone()),
-            Field::Links => told.links = Some(note.links.clone()),
-            Field::Blocks => told.blocks = Some(note.facts.blocks.clone()),
-            Field::Tasks => told.tasks = Some(note.facts.tasks.clone()),
-            Field::Degree => told.degree = Some(scan.degree(note)),
+            Field::Modified => found.modified = Some(note.modified),
+            Field::Size => found.size = Some(note.size),
+            Field::Etag => found.etag = Some(note.etag.clone()),
+            Field::Properties => found.properties = Some(note.facts.properties.clone()),
+            Field::Tags => found.tags = Some(note.facts.tags.clone()),
+            Field::Aliases => found.aliases = Some(note.facts.aliases.clone()),
+            Field::Headings => found.headings = Some(note.facts.headings.clone()),
+            Field::Links => found.links = Some(note.links.clone()),
+            Field::Blocks => found.blocks = Some(note.facts.blocks.clone()),
+            Field::Tasks => found.tasks = Some(note.facts.tasks.clone()),
+            Field::Degree => found.degree = Some(scan.degree(note)),
         }
     }
-    told
+    found
 }
 
-/// The lines of a note around these places.
+/// The line of a note around a place.
 fn snippet(note: &Scanned, place: &std::ops::Range<usize>) -> Snippet {
     Snippet {
         line: u32::try_from(crate::text::line_of(&note.text, place.start)).unwrap_or(u32::MAX),

@@ -1,14 +1,14 @@
-//! The names and aliases of notes that stand in a text: whole words, whatever their case and Unicode spelling.
+//! Finds names and aliases of notes in a text: whole words, ignoring case and Unicode normalization.
 
 use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
-use super::Reading;
+use super::View;
 use super::scan::Scan;
 use crate::index::NameAt;
 use crate::words::{self, Form};
 use crate::{Result, stem_of};
 
-/// A letter of a folded text, and the bytes of the letter that it was.
+/// A letter of a folded text, with the bytes of the original letter.
 type Letter = (char, usize, usize);
 
 struct Name<'s> {
@@ -17,9 +17,9 @@ struct Name<'s> {
     alias: bool,
 }
 
-/// From left to right, the longest at each place; where several notes have that name, each of them.
-pub(in crate::memory) fn names_in(reading: &Reading<'_>, text: &str) -> Result<Vec<NameAt>> {
-    let scan = Scan::of(reading);
+/// From left to right, the longest match at each place; one entry for each note with that name.
+pub(in crate::memory) fn names_in(view: &View<'_>, text: &str) -> Result<Vec<NameAt>> {
+    let scan = Scan::of(view);
     let names = names(&scan);
     let letters: Vec<Letter> = letters(text).collect();
     let inside = inside_words(text);
@@ -79,7 +79,7 @@ fn names(scan: &Scan) -> Vec<Name<'_>> {
     names
 }
 
-/// Where a name ends that begins at a letter, if it does.
+/// The end of a name that starts at a letter, if it does.
 fn end_of(
     name: &Name<'_>,
     text: &str,
@@ -94,7 +94,7 @@ fn end_of(
         .all(|((letter, ..), wanted)| letter == wanted);
     let (_, start, _) = standing.first()?;
     let (_, last, end) = standing.last()?;
-    // A letter that became several is in the name as a whole or not at all.
+    // A letter that folds to several must match completely.
     let begins = at == 0 || letters[at - 1].1 != *start;
     let ends = letters
         .get(at + standing.len())
@@ -103,10 +103,10 @@ fn end_of(
     (is_same && begins && ends && !goes_on && !inside[*start] && !inside[*end]).then_some(*end)
 }
 
-/// For each byte of a text and its end: whether a word goes on there.
+/// For each byte offset of a text, including its end: whether it is within a word.
 fn inside_words(text: &str) -> Vec<bool> {
     let mut inside = vec![false; text.len() + 1];
-    words::each(text, |word| {
+    words::for_each_word(text, |word| {
         if matches!(word.form, Form::Whole | Form::Cut) {
             inside[word.range.start + 1..word.range.end].fill(true);
         }
@@ -114,7 +114,7 @@ fn inside_words(text: &str) -> Vec<bool> {
     inside
 }
 
-/// The letters of a text with their case and Unicode spelling folded away.
+/// The letters of a text in NFC and case-folded.
 fn letters(text: &str) -> impl Iterator<Item = Letter> {
     text.char_indices().flat_map(|(at, letter)| {
         let end = at + letter.len_utf8();

@@ -1,4 +1,4 @@
-//! The order of notes.
+//! Sorts notes.
 
 use std::cmp::Ordering;
 
@@ -36,7 +36,7 @@ fn compare_by(scan: &Scan, sort: &Sort, one: Found<'_>, other: Found<'_>) -> Ord
             sort_value(&second.facts.properties, key),
         ) {
             (Some(one), Some(other)) => order(one, other),
-            // Those without it come last, whatever the direction.
+            // Notes without the property come last in both directions.
             (one, other) => return other.is_some().cmp(&one.is_some()),
         },
     };

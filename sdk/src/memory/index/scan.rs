@@ -1,7 +1,7 @@
-//! Every note that the caller may see, with what is in it and where its links lead.
+//! All notes that the caller may see, with their facts and resolved links.
 
 use crate::index::{Degree, LinkAt};
-use crate::memory::reading::Reading;
+use crate::memory::view::View;
 use crate::text::facts::{Facts, LinkFact, facts};
 use crate::text::links;
 use crate::{fold_name, is_note};
@@ -9,7 +9,7 @@ use crate::{fold_name, is_note};
 pub(super) struct Scan {
     /// In order of path.
     pub(super) notes: Vec<Scanned>,
-    /// The path of every file, whatever it is.
+    /// The path of every file, notes and others.
     files: Vec<String>,
 }
 
@@ -25,9 +25,9 @@ pub(super) struct Scanned {
 }
 
 impl Scan {
-    pub(super) fn of(reading: &Reading<'_>) -> Scan {
-        let files = reading.files().map(|(path, _)| path.clone()).collect();
-        let notes = reading.notes().map(|(path, file)| {
+    pub(super) fn of(view: &View<'_>) -> Scan {
+        let files = view.files().map(|(path, _)| path.clone()).collect();
+        let notes = view.notes().map(|(path, file)| {
             let text = String::from_utf8_lossy(&file.bytes).into_owned();
             Scanned {
                 path: path.clone(),
@@ -43,7 +43,7 @@ impl Scan {
             notes: notes.collect(),
             files,
         };
-        // A link can lead to any note, so they are resolved when all notes are known.
+        // Links are resolved after all notes are known.
         let links: Vec<Vec<LinkAt>> = scan.notes.iter().map(|note| scan.links(note)).collect();
         for (note, links) in scan.notes.iter_mut().zip(links) {
             note.links = links;
@@ -51,7 +51,7 @@ impl Scan {
         scan
     }
 
-    /// The file that a target means in a link of a note.
+    /// The file that the target of a link in a note resolves to.
     pub(super) fn resolve(&self, source: &str, target: &str) -> Option<links::Resolved<'_>> {
         links::choose(source, target, |name| self.named(name))
     }
@@ -60,7 +60,7 @@ impl Scan {
         self.notes.iter().find(|note| note.path == path)
     }
 
-    /// The numbers of a note's links.
+    /// The numbers of links of a note.
     pub(super) fn degree(&self, note: &Scanned) -> Degree {
         let others = self.notes.iter().filter(|other| other.path != note.path);
         let count = |links: usize| u32::try_from(links).unwrap_or(u32::MAX);
@@ -71,7 +71,7 @@ impl Scan {
         }
     }
 
-    /// The files whose folded name is this, the shortest path first.
+    /// The files with this folded name, shortest path first.
     fn named(&self, name: &str) -> Vec<&str> {
         let file_name = |path: &str| path.rsplit('/').next().map(fold_name);
         let mut paths: Vec<&str> = self
@@ -125,13 +125,13 @@ impl Scanned {
         self.links.iter().filter(leads_there)
     }
 
-    /// Its links to other files that are there.
+    /// Its resolved links to other files.
     pub(super) fn links_out(&self) -> impl Iterator<Item = &LinkAt> {
         let leads_out = |link: &&LinkAt| link.path.as_ref().is_some_and(|path| *path != self.path);
         self.links.iter().filter(leads_out)
     }
 
-    /// Its links that lead nowhere.
+    /// Its unresolved links.
     pub(super) fn broken_links(&self) -> impl Iterator<Item = &LinkAt> {
         let is_broken = |link: &&LinkAt| link.path.is_none() && !link.external;
         self.links.iter().filter(is_broken)
@@ -147,7 +147,7 @@ impl Scanned {
     }
 }
 
-/// Whether a note has the place that a fragment names: `#Heading#Below` or `#^block`.
+/// Whether a note has the target of a fragment: `#Heading#Below` or `#^block`.
 fn has_place(facts: &Facts, fragment: &str) -> bool {
     let parts: Vec<&str> = fragment
         .split('#')
@@ -167,7 +167,7 @@ fn has_place(facts: &Facts, fragment: &str) -> bool {
     has_headings(&headings, &wanted)
 }
 
-/// Whether there is a heading of the first name, with one of the second name in its section, and so on.
+/// Whether there is a heading with the first name, one with the second name in its section, and so on.
 fn has_headings(headings: &[(u8, String)], wanted: &[String]) -> bool {
     let Some((first, below)) = wanted.split_first() else {
         return true;
@@ -179,14 +179,14 @@ fn has_headings(headings: &[(u8, String)], wanted: &[String]) -> bool {
     })
 }
 
-/// A heading as Obsidian compares it: whatever the case, with a space for each of these marks.
+/// A heading as Obsidian compares it: case-insensitive, with these characters replaced by spaces.
 fn heading_key(text: &str) -> String {
     let is_mark = |letter: char| "!\"#$%&()*+,.:;<=>?@^`{|}~/[]\\".contains(letter);
     let spaced = fold_name(text).replace(is_mark, " ");
     spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl Reading<'_> {
+impl View<'_> {
     pub(super) fn notes(&self) -> impl Iterator<Item = (&String, &crate::memory::tree::File)> {
         self.files().filter(|(path, _)| is_note(path))
     }

@@ -1,12 +1,12 @@
-//! Tags and how often they are used.
+//! Tags and their counts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Reading;
+use super::View;
 use super::links::{is_under, page};
 use super::scan::Scan;
-use crate::index::{TagCount, Tags, TagsOf};
+use crate::index::{TagCount, Tags, TagsQuery};
 use crate::{Result, fold_name};
 
 #[derive(Default)]
@@ -16,9 +16,9 @@ struct Used {
     own: BTreeSet<String>,
 }
 
-/// Tags of the vault, with those above nested ones.
-pub(in crate::memory) fn tags(reading: &Reading<'_>, of: &TagsOf) -> Result<Tags> {
-    let scan = Scan::of(reading);
+/// Tags of the vault, including the parents of nested ones.
+pub(in crate::memory) fn tags(view: &View<'_>, of: &TagsQuery) -> Result<Tags> {
+    let scan = Scan::of(view);
     let mut used: BTreeMap<String, Used> = BTreeMap::new();
     for note in scan
         .notes
@@ -26,7 +26,7 @@ pub(in crate::memory) fn tags(reading: &Reading<'_>, of: &TagsOf) -> Result<Tags
         .filter(|note| is_under(&note.path, &of.under))
     {
         for tag in &note.facts.tags {
-            for name in with_those_above(&tag.tag) {
+            for name in with_parents(&tag.tag) {
                 let entry = used.entry(fold_name(name)).or_default();
                 *entry.spellings.entry(name.to_owned()).or_default() += 1;
                 entry.notes.insert(note.path.clone());
@@ -47,7 +47,7 @@ pub(in crate::memory) fn tags(reading: &Reading<'_>, of: &TagsOf) -> Result<Tags
         })
         .collect();
     if of.by_count {
-        // They are in order of name, and sorting keeps the order of equals.
+        // They are in order of name, and the sort is stable.
         items.sort_by_key(|tag| Reverse(tag.notes));
     }
     Ok(Tags {
@@ -57,14 +57,14 @@ pub(in crate::memory) fn tags(reading: &Reading<'_>, of: &TagsOf) -> Result<Tags
 }
 
 /// `a`, `a/b`, `a/b/c`.
-fn with_those_above(tag: &str) -> impl Iterator<Item = &str> {
+fn with_parents(tag: &str) -> impl Iterator<Item = &str> {
     tag.match_indices('/')
         .map(|(end, _)| &tag[..end])
         .filter(|above| !above.is_empty() && !above.ends_with('/'))
         .chain([tag])
 }
 
-/// The spelling that stands most often; of equals the first by its bytes.
+/// The most common spelling; ties: the first by bytes.
 fn most_common(spellings: BTreeMap<String, usize>) -> String {
     spellings
         .into_iter()

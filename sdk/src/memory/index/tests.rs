@@ -1,9 +1,10 @@
-//! Every question to the index, on a small vault.
+//! Every index query, on a small vault.
 
 use serde_json::{Value, json};
 
 use crate::index::{
-    BacklinksOf, Condition, Degree, Field, Found, FoundNote, Progress, Query, TagsOf, UnresolvedIn,
+    BacklinksQuery, Condition, Degree, Field, Found, FoundNote, Progress, Query, TagsQuery,
+    UnresolvedQuery,
 };
 use crate::{MemoryVault, Tier, Vault};
 
@@ -44,7 +45,7 @@ fn paths(vault: &MemoryVault, value: Value) -> Vec<String> {
     paths
 }
 
-fn told(vault: &MemoryVault, path: &str, field: Field) -> FoundNote {
+fn fields_of(vault: &MemoryVault, path: &str, field: Field) -> FoundNote {
     let query = Query {
         condition: condition(json!({ "under": path })),
         limit: 1,
@@ -55,7 +56,7 @@ fn told(vault: &MemoryVault, path: &str, field: Field) -> FoundNote {
 }
 
 #[test]
-fn words_phrases_and_beginnings_are_found() {
+fn words_phrases_and_prefixes_match() {
     let vault = vault();
     let words = |text: &str| paths(&vault, json!({ "words": { "text": text } }));
     assert_eq!(
@@ -79,7 +80,7 @@ fn words_phrases_and_beginnings_are_found() {
 }
 
 #[test]
-fn words_are_looked_for_in_their_part() {
+fn words_match_only_in_the_given_part() {
     let vault = vault();
     let within =
         |text: &str, part: &str| paths(&vault, json!({ "words": { "text": text, "in": part } }));
@@ -91,7 +92,7 @@ fn words_are_looked_for_in_their_part() {
 }
 
 #[test]
-fn a_word_that_no_note_has_is_looked_for_within_words() {
+fn a_word_without_whole_match_is_searched_within_words() {
     let vault = vault();
     let answer = found(&vault, json!({ "words": { "text": "rownis" } }));
     assert_eq!(answer.widened, ["rownis"]);
@@ -102,7 +103,7 @@ fn a_word_that_no_note_has_is_looked_for_within_words() {
 }
 
 #[test]
-fn the_best_come_first_with_their_snippets() {
+fn results_are_ranked_and_have_snippets() {
     let vault = vault();
     let query = Query {
         condition: condition(
@@ -126,7 +127,7 @@ fn the_best_come_first_with_their_snippets() {
 }
 
 #[test]
-fn conditions_of_every_kind() {
+fn every_kind_of_condition_matches() {
     let vault = vault().at(9_000_000_000_000).with("Work/New.md", "x");
     let all = |value: Value| paths(&vault, value);
     assert_eq!(all(json!({ "under": "People" })), ["People/Ana.md"]);
@@ -187,7 +188,7 @@ fn conditions_of_every_kind() {
 }
 
 #[test]
-fn properties_are_tested_by_value() {
+fn property_tests_compare_by_value() {
     let vault = vault().with(
         "Work/Other.md",
         "---\nRating: [3, 9]\ndue: 2023-12-31\nnone:\n---\n",
@@ -223,7 +224,7 @@ fn properties_are_tested_by_value() {
 }
 
 #[test]
-fn orders_put_notes_without_a_property_last() {
+fn sorting_puts_notes_without_the_property_last() {
     let vault = vault()
         .with("A.md", "---\nrating: 7\n---\n")
         .with("B.md", "---\nrating: none\n---\n");
@@ -260,9 +261,11 @@ fn orders_put_notes_without_a_property_last() {
 }
 
 #[test]
-fn links_know_where_they_lead() {
+fn links_are_resolved() {
     let vault = vault();
-    let links = told(&vault, "Work/Log.md", Field::Links).links.unwrap();
+    let links = fields_of(&vault, "Work/Log.md", Field::Links)
+        .links
+        .unwrap();
     let found: Vec<_> = links
         .iter()
         .map(|link| (link.path.as_deref().unwrap(), link.fragment_found))
@@ -276,7 +279,11 @@ fn links_know_where_they_lead() {
             ("Work/Log.md", Some(false))
         ]
     );
-    let degree = |vault: &MemoryVault| told(vault, "Work/Plan.md", Field::Degree).degree.unwrap();
+    let degree = |vault: &MemoryVault| {
+        fields_of(vault, "Work/Plan.md", Field::Degree)
+            .degree
+            .unwrap()
+    };
     let expected = Degree {
         incoming: 4,
         outgoing: 3,
@@ -294,9 +301,9 @@ fn links_know_where_they_lead() {
 }
 
 #[test]
-fn backlinks_have_their_place_and_respect_what_is_hidden() {
+fn backlinks_have_line_and_context_and_hide_invisible_notes() {
     let vault = vault().allow("Diary", Tier::None);
-    let of = BacklinksOf {
+    let of = BacklinksQuery {
         path: "Work/Plan.md".into(),
         offset: 1,
         limit: 1,
@@ -305,7 +312,7 @@ fn backlinks_have_their_place_and_respect_what_is_hidden() {
     assert_eq!((answer.total, answer.notes, answer.items.len()), (3, 1, 1));
     assert_eq!(answer.items[0].line, 2);
     assert_eq!(answer.items[0].fragment.as_deref(), Some("#^DONE"));
-    let of = BacklinksOf {
+    let of = BacklinksQuery {
         path: "Diary/Secret.md".into(),
         offset: 0,
         limit: 1,
@@ -314,12 +321,12 @@ fn backlinks_have_their_place_and_respect_what_is_hidden() {
 }
 
 #[test]
-fn what_is_missing_is_told_once_with_its_places() {
+fn unresolved_targets_are_grouped_with_their_places() {
     let vault = vault().allow("Diary", Tier::None);
-    let within = UnresolvedIn {
+    let within = UnresolvedQuery {
         limit: 10,
         places: 1,
-        ..UnresolvedIn::default()
+        ..UnresolvedQuery::default()
     };
     let answer = vault.unresolved(&within).unwrap();
     assert_eq!((answer.total, answer.links), (2, 3));
@@ -332,7 +339,7 @@ fn what_is_missing_is_told_once_with_its_places() {
         (14, 1)
     );
     let answer = vault
-        .unresolved(&UnresolvedIn {
+        .unresolved(&UnresolvedQuery {
             under: "People".into(),
             ..within
         })
@@ -341,20 +348,20 @@ fn what_is_missing_is_told_once_with_its_places() {
 }
 
 #[test]
-fn tags_are_counted_with_those_above() {
+fn tags_are_counted_with_their_parents() {
     let vault = vault().allow("Diary", Tier::None);
-    let of = TagsOf {
+    let of = TagsQuery {
         limit: 10,
-        ..TagsOf::default()
+        ..TagsQuery::default()
     };
-    let told = |of: &TagsOf| -> Vec<(String, u64, u64)> {
+    let tag_rows = |of: &TagsQuery| -> Vec<(String, u64, u64)> {
         let tags = vault.tags(of).unwrap().items;
         tags.into_iter()
             .map(|tag| (tag.tag, tag.notes, tag.own))
             .collect()
     };
     assert_eq!(
-        told(&of),
+        tag_rows(&of),
         [
             ("VC".into(), 2, 1),
             ("VC/Project".into(), 1, 1),
@@ -362,7 +369,7 @@ fn tags_are_counted_with_those_above() {
         ]
     );
     assert_eq!(
-        told(&TagsOf {
+        tag_rows(&TagsQuery {
             by_count: true,
             offset: 1,
             limit: 1,
@@ -371,7 +378,7 @@ fn tags_are_counted_with_those_above() {
         [("VC/Project".into(), 1, 1)]
     );
     assert_eq!(
-        told(&TagsOf {
+        tag_rows(&TagsQuery {
             prefix: "vc/".into(),
             ..of.clone()
         })
@@ -379,7 +386,7 @@ fn tags_are_counted_with_those_above() {
         1
     );
     assert_eq!(
-        told(&TagsOf {
+        tag_rows(&TagsQuery {
             under: "People".into(),
             ..of
         })
@@ -417,7 +424,7 @@ fn edges_linking_and_state() {
 }
 
 #[test]
-fn texts_are_found_however_they_are_composed() {
+fn text_search_ignores_unicode_normalization() {
     let vault = vault()
         .with("Marks.md", "re\u{301}sume\u{301}")
         .allow("Diary", Tier::None);
@@ -440,7 +447,7 @@ fn texts_are_found_however_they_are_composed() {
 }
 
 #[test]
-fn names_stand_as_whole_words_the_longest_first() {
+fn names_match_whole_words_longest_first() {
     let vault = vault()
         .with("Work/Plan B.md", "")
         .with("Old/Log.md", "")
@@ -476,7 +483,7 @@ fn names_stand_as_whole_words_the_longest_first() {
 }
 
 #[test]
-fn likeness_prefers_what_shares_rare_words() {
+fn similarity_prefers_shared_rare_words() {
     let vault = vault();
     let answer = found(&vault, json!({ "like": "a quick brown fox and strategy" }));
     assert_eq!(answer.items[0].path, "Work/Plan.md");

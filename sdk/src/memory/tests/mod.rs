@@ -1,7 +1,7 @@
-//! A vault that most tests begin with.
+//! The vault that most tests start with.
 
-mod past;
-mod present;
+mod files;
+mod history;
 
 use crate::{MemoryVault, Vault};
 

@@ -1,4 +1,4 @@
-//! Why a block could not be changed as asked.
+//! Errors of editing blocks.
 
 use crate::text::TextError;
 use crate::{Code, Error};
@@ -6,46 +6,46 @@ use crate::{Code, Error};
 /// Why a block could not be changed. The note is unchanged whenever this is returned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// The structure of the note does not fit into memory.
+    /// The note is too large to be parsed.
     #[error(
-        "the note is too large to be read by its blocks: {bytes} bytes, at most {limit}; use `document`"
+        "the note is too large to parse into blocks: {bytes} bytes, at most {limit}; use `document`"
     )]
     TooLarge {
-        /// The size of the note, or of what decides its structure.
+        /// The size of the note, or of its skeleton.
         bytes: usize,
-        /// The largest size that works.
+        /// The limit.
         limit: usize,
     },
-    /// There is nothing to put there.
+    /// The text is empty.
     #[error("`text` is empty: {advice}")]
     Empty {
         /// What to do instead.
         advice: &'static str,
     },
-    /// With this change, other blocks would be read differently.
+    /// With this change, other blocks would be parsed differently.
     #[error(
-        "that would make something else of {what}; check `text` for a fence, comment or HTML that is not closed"
+        "this would change how {what} is parsed; check `text` for an unclosed code fence, comment or HTML tag"
     )]
     Disturbs {
-        /// Which block suffers.
+        /// The block that would change.
         what: String,
     },
-    /// The text does not become a block of its own at that place.
-    #[error("`text` does not become a block of its own there: {why}")]
+    /// The text does not form a separate block at that place.
+    #[error("`text` does not form a separate block there: {why}")]
     NotABlock {
-        /// What it becomes.
+        /// What it would become instead.
         why: String,
     },
-    /// The place cannot take a block.
+    /// A block cannot be placed there.
     #[error("{0}")]
     BadPlace(String),
-    /// This cannot be done with a block of this kind.
+    /// The operation is not supported for this kind of block.
     #[error("{0}")]
     Unsuited(String),
 }
 
 impl BlockError {
-    /// The code that callers see.
+    /// The error code that callers see.
     pub fn code(&self) -> Code {
         match self {
             BlockError::TooLarge { .. } => Code::TooLarge,

@@ -1,8 +1,8 @@
-//! Names for blocks that have no id: made of their own text, so that they hold wherever the block goes and whatever happens
-//! around it, and hold no longer once the text itself changes.
+//! Names for blocks without an id, derived from their text: a name stays valid when the block moves or its surroundings
+//! change, and becomes invalid when its text changes.
 //!
-//! A name has three parts: a hash of kind and text; a sketch of the words, by which the nearest block is found when the hash
-//! fits none; and, only where several blocks of a note are equal, which of how many it is and what stands beside it.
+//! A name has three parts: a hash of kind and text; a MinHash sketch of the words, to find the most similar block if no hash
+//! matches; and, only if several blocks of a note are equal, the ordinal, their number, and a hash of the adjacent lines.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,33 @@ use super::{BlockKind, Blocks};
 use crate::text::Passage;
 use crate::words;
 
-/// How many hexadecimal digits of the hash are in a name.
-const HASH: usize = 10;
-/// How many words the sketch keeps, two digits each.
-const SKETCH: usize = 4;
-/// How much of the nearest block is told.
-const SHOWN: usize = 300;
+/// Hexadecimal digits of the hash in a name.
+const HASH_DIGITS: usize = 10;
+/// Hashes in the sketch, two digits each.
+const SKETCH_HASHES: usize = 4;
+/// The maximum length of the most similar block's text in an error.
+const MAX_NEAREST_BYTES: usize = 300;
 
-/// How a block is named within its note.
+/// The name of a block within its note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named {
-    /// `^id`, or a name made of its text.
+    /// `^id`, or a name derived from its text.
     pub fragment: String,
 }
 
-/// Why a name fits no block.
+/// Why a name does not identify a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Unfound {
-    /// It is neither an id nor a name that was handed out.
+pub enum BlockLookupError {
+    /// It is neither an id nor a generated name.
     Malformed,
     /// No block has this id.
     NoId,
-    /// The block's text is another now, or it is gone.
+    /// The text of the block changed, or the block was removed.
     Changed {
-        /// The block that is most like it, and the passage.
+        /// The index of the most similar block, and its text.
         nearest: Option<(usize, Passage)>,
     },
-    /// Several blocks fit.
+    /// Several blocks match.
     Several(Vec<usize>),
 }
 
@@ -44,7 +44,7 @@ pub enum Unfound {
 struct Name {
     hash: String,
     sketch: String,
-    /// Which of how many equals, and the lines beside it.
+    /// Among equal blocks: the ordinal, their number, and the hash of the adjacent lines.
     among: Option<(usize, usize, String)>,
 }
 
@@ -53,7 +53,7 @@ impl Name {
         let mut parts = written.strip_prefix('b')?.split('.');
         let digits = parts.next()?;
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if digits.len() != HASH + 2 * SKETCH || !is_hex(digits) {
+        if digits.len() != HASH_DIGITS + 2 * SKETCH_HASHES || !is_hex(digits) {
             return None;
         }
         let digits = digits.to_ascii_lowercase();
@@ -69,8 +69,8 @@ impl Name {
             _ => return None,
         };
         Some(Name {
-            hash: digits[..HASH].to_owned(),
-            sketch: digits[HASH..].to_owned(),
+            hash: digits[..HASH_DIGITS].to_owned(),
+            sketch: digits[HASH_DIGITS..].to_owned(),
             among,
         })
     }
@@ -103,7 +103,7 @@ impl Blocks<'_> {
                     "b{hash}{}.{place}.{}.{}",
                     words(),
                     count.copied().unwrap_or_default(),
-                    self.beside(index)
+                    self.adjacent_hash(index)
                 ),
             };
             names.push(Named { fragment });
@@ -111,50 +111,52 @@ impl Blocks<'_> {
         names
     }
 
-    /// The block that a name means.
+    /// The block with a name.
     ///
     /// # Errors
-    /// Where no block has that name any longer, or it cannot be told which of several.
-    pub fn find(&self, written: &str) -> Result<usize, Unfound> {
+    /// If no block has that name any more, or several match.
+    pub fn find(&self, written: &str) -> Result<usize, BlockLookupError> {
         if let Some(id) = written.strip_prefix('^') {
             return match self.with_id(id.trim()).as_slice() {
-                [] => Err(Unfound::NoId),
+                [] => Err(BlockLookupError::NoId),
                 [only] => Ok(*only),
-                several => Err(Unfound::Several(several.to_vec())),
+                several => Err(BlockLookupError::Several(several.to_vec())),
             };
         }
-        let name = Name::parse(written).ok_or(Unfound::Malformed)?;
+        let name = Name::parse(written).ok_or(BlockLookupError::Malformed)?;
         let hashes = self.hashes();
         let equals: Vec<usize> = (0..hashes.len())
             .filter(|at| hashes[*at] == name.hash)
             .collect();
         match (equals.as_slice(), &name.among) {
-            ([], _) => Err(Unfound::Changed {
+            ([], _) => Err(BlockLookupError::Changed {
                 nearest: self.nearest(&name.sketch),
             }),
             ([only], None) => Ok(*only),
-            (several, None) => Err(Unfound::Several(several.to_vec())),
+            (several, None) => Err(BlockLookupError::Several(several.to_vec())),
             (several, Some((place, count, beside))) => self
-                .of_equals(several, *place, *count, beside)
-                .ok_or_else(|| Unfound::Several(several.to_vec())),
+                .select_equal(several, *place, *count, beside)
+                .ok_or_else(|| BlockLookupError::Several(several.to_vec())),
         }
     }
 
-    /// Which of several equal blocks is meant: the one between the same lines, or the one at the same place among as many
-    /// as there were, if one line beside it is still the same.
-    fn of_equals(
+    /// Selects one of several equal blocks: the one with the same adjacent lines, or, if their number is unchanged, the one
+    /// with the same ordinal and at least one unchanged adjacent line.
+    fn select_equal(
         &self,
         equals: &[usize],
         place: usize,
         count: usize,
         beside: &str,
     ) -> Option<usize> {
-        let mut same = equals.iter().filter(|at| self.beside(**at) == beside);
+        let mut same = equals
+            .iter()
+            .filter(|at| self.adjacent_hash(**at) == beside);
         if let (Some(only), None) = (same.next(), same.next()) {
             return Some(*only);
         }
         let at = *equals.get(place).filter(|_| equals.len() == count)?;
-        let now = self.beside(at);
+        let now = self.adjacent_hash(at);
         (now[..4] == beside[..4] || now[4..] == beside[4..]).then_some(at)
     }
 
@@ -163,21 +165,21 @@ impl Blocks<'_> {
         (0..self.all.len())
             .map(|index| {
                 let mut hasher = blake3::Hasher::new();
-                hasher.update(self.all[index].kind.word().as_bytes());
+                hasher.update(self.all[index].kind.as_str().as_bytes());
                 hasher.update(b"\n");
                 hasher.update(self.text_of(index).as_bytes());
-                hasher.finalize().to_hex()[..HASH].to_owned()
+                hasher.finalize().to_hex()[..HASH_DIGITS].to_owned()
             })
             .collect()
     }
 
-    /// The lines before and after a block that are not blank, as a hash of each.
-    fn beside(&self, index: usize) -> String {
+    /// Hashes of the nearest non-blank lines before and after a block.
+    fn adjacent_hash(&self, index: usize) -> String {
         let range = &self.all[index].range;
-        let is_said = |line: &&str| !line.trim().is_empty();
-        // The rest of the line on which it begins is before it, which tells nested equals apart.
-        let before = self.text[..range.start].split('\n').rev().find(is_said);
-        let after = self.text[range.end..].split('\n').find(is_said);
+        let is_filled = |line: &&str| !line.trim().is_empty();
+        // The start of its first line counts as the line before, which distinguishes nested equal blocks.
+        let before = self.text[..range.start].split('\n').rev().find(is_filled);
+        let after = self.text[range.end..].split('\n').find(is_filled);
         let hash = |line: Option<&str>| {
             let hash = blake3::hash(line.unwrap_or_default().trim().as_bytes());
             hash.to_hex()[..4].to_owned()
@@ -194,14 +196,14 @@ impl Blocks<'_> {
                 .filter(|(one, other)| one == other)
                 .count()
         };
-        // Of equals the last is the innermost.
+        // Of equal blocks the last is the innermost.
         let (likeness, index) = (0..self.all.len())
             .filter(|at| self.all[*at].kind != BlockKind::List)
             .map(|at| (shared(at), at))
             .max()?;
         (likeness > 0).then(|| {
             let text = self.text_of(index);
-            let end = text.floor_char_boundary(SHOWN);
+            let end = text.floor_char_boundary(MAX_NEAREST_BYTES);
             let passage = Passage {
                 line: self.all[index].line,
                 text: text[..end].to_owned(),
@@ -211,10 +213,10 @@ impl Blocks<'_> {
     }
 }
 
-/// The least of some hashes of each word: texts that share words share some of these.
+/// A MinHash sketch of the words: similar texts share some of its hashes.
 fn sketch(text: &str) -> String {
-    let mut least = [u64::MAX; SKETCH];
-    words::each(text, |word| {
+    let mut least = [u64::MAX; SKETCH_HASHES];
+    words::for_each_word(text, |word| {
         let mut hash = word
             .text
             .bytes()
@@ -222,7 +224,7 @@ fn sketch(text: &str) -> String {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
             });
         for slot in &mut least {
-            // One step of a generator gives the next hash of the same word.
+            // A step of a linear congruential generator gives the next hash of the word.
             hash = hash
                 .wrapping_mul(0x5851_f42d_4c95_7f2d)
                 .wrapping_add(0x1405_7b7e_f767_814f);

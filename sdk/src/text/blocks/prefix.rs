@@ -1,18 +1,19 @@
-//! What containers put before the lines of what stands in them: `> ` of quotes, the indent of list items. Columns are counted
-//! as Markdown does, with a tab stop every four.
+//! The line prefixes of containers: `> ` of quotes, the indentation of list items. Columns are counted as in Markdown, with tab
+//! stops every four columns.
 
 use std::borrow::Cow;
 
-/// What one container puts before a line, from the outermost to the innermost. After a quote's mark, columns count anew.
+/// The part of a line prefix that one container adds. Steps are ordered from the outermost container to the innermost; columns
+/// restart after a quote marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Up to so many columns of white space.
+    /// Up to this many columns of white space.
     Indent(usize),
     /// `>` and a space.
     Quote,
 }
 
-/// A place in a line.
+/// A position in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct At {
     pub(super) byte: usize,
@@ -20,7 +21,7 @@ pub(super) struct At {
 }
 
 impl At {
-    /// The same place after so many more bytes of the line.
+    /// The position `bytes` later in the line.
     pub(super) fn on(self, line: &str, bytes: usize) -> At {
         let mut at = self;
         let end = (self.byte + bytes).min(line.len());
@@ -34,7 +35,7 @@ impl At {
         at
     }
 
-    /// After the white space that follows, of at most so many columns. A tab that would be cut in two stays.
+    /// The position after white space of at most `columns` columns. Does not split a tab.
     pub(super) fn over_space(self, line: &str, columns: usize) -> At {
         let mut at = self;
         let goal = self.column.saturating_add(columns);
@@ -48,7 +49,7 @@ impl At {
         at
     }
 
-    /// After a quote's mark that follows, if one does.
+    /// The position after a quote marker, if there is one.
     pub(super) fn over_quote(self, line: &str) -> Option<At> {
         let mark = self.over_space(line, 3);
         if line.as_bytes().get(mark.byte) != Some(&b'>') {
@@ -62,16 +63,16 @@ impl At {
     }
 }
 
-/// How far a line is peeled.
+/// The result of stripping the prefix of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Peeled {
-    /// Where what is left begins.
+    /// The start of the rest of the line.
     pub(super) at: At,
-    /// Where columns count from: after the last quote's mark, or at the beginning.
+    /// The origin of columns: after the last quote marker, or the beginning of the line.
     pub(super) base: At,
 }
 
-/// Peel the steps off a line. One that lacks a quote's mark goes on with a paragraph by itself, and is peeled no further.
+/// Strips the prefix of a line. A line without a quote marker is a lazy continuation, and stripping stops there.
 pub(super) fn peel(line: &str, steps: &[Step]) -> Peeled {
     let mut peeled = Peeled {
         at: At::default(),
@@ -94,7 +95,7 @@ pub(super) fn peel(line: &str, steps: &[Step]) -> Peeled {
     peeled
 }
 
-/// Steps with the last indent replaced: so many columns after the last quote's mark.
+/// Steps with the indentation after the last quote marker replaced by `columns`.
 pub(super) fn indented(steps: &[Step], columns: usize) -> Vec<Step> {
     let mut steps = steps.to_vec();
     if let Some(Step::Indent(_)) = steps.last() {
@@ -106,7 +107,7 @@ pub(super) fn indented(steps: &[Step], columns: usize) -> Vec<Step> {
     steps
 }
 
-/// The lines of a block without their prefixes, ended by `\n`. The first line has none.
+/// The lines of a block without their prefixes, with `\n` line endings. The first line has no prefix.
 pub(super) fn peeled(raw: &str, steps: &[Step]) -> String {
     if steps.is_empty() && !raw.contains('\r') {
         return raw.to_owned();
@@ -126,7 +127,7 @@ pub(super) fn peeled(raw: &str, steps: &[Step]) -> String {
     text
 }
 
-/// A line without the `\r` of its ending. The last line of a block has no ending, and its `\r` is its own.
+/// A line without the `\r` of its line ending. The last line of a block has no line ending, so its `\r` is content.
 fn without_return<'l>(line: &'l str, raw: &str) -> &'l str {
     let is_last = line.as_ptr() as usize + line.len() == raw.as_ptr() as usize + raw.len();
     match line.strip_suffix('\r') {
@@ -135,7 +136,7 @@ fn without_return<'l>(line: &'l str, raw: &str) -> &'l str {
     }
 }
 
-/// The prefix for new lines, made like one that is there: list markers become spaces, everything else stays.
+/// The prefix for new lines, derived from an existing one: list markers become spaces.
 pub(super) fn like(written: &str) -> String {
     written
         .chars()
@@ -146,7 +147,7 @@ pub(super) fn like(written: &str) -> String {
         .collect()
 }
 
-/// The prefix that steps ask for, where nothing is there to be like.
+/// The prefix for steps, if there is no existing line to derive it from.
 pub(super) fn written(steps: &[Step]) -> String {
     steps
         .iter()

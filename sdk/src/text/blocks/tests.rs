@@ -1,4 +1,4 @@
-//! Blocks of awkward notes: what they are, which bytes they have, and what an edit of one does to the others.
+//! Blocks of difficult notes: kinds, bytes, and the effect of edits on other blocks.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn shown(note: &str) -> Vec<String> {
             format!(
                 "{}{}: {}",
                 "  ".repeat(read[at].depth),
-                read[at].kind.word(),
+                read[at].kind.as_str(),
                 read.text_of(at).replace('\n', "⏎")
             )
         })
@@ -75,13 +75,13 @@ fn every_kind_has_its_bytes() {
     let read = blocks(note).unwrap();
     let ids: Vec<(&str, &str)> = read
         .iter()
-        .filter_map(|block| Some((block.kind.word(), block.id.as_ref()?.name.as_str())))
+        .filter_map(|block| Some((block.kind.as_str(), block.id.as_ref()?.name.as_str())))
         .collect();
     assert_eq!(ids, [("heading", "h"), ("paragraph", "p"), ("table", "t")]);
 }
 
 #[test]
-fn tabs_quotes_and_returns_are_peeled() {
+fn tabs_quote_markers_and_carriage_returns_are_stripped() {
     assert_eq!(
         shown("\u{feff}- a\r\n\t- b\r\n\t  c\r\n\t\t1. d ^x\r\n> - q\r\n>   r\r\n>\r\n>   s"),
         [
@@ -104,7 +104,7 @@ fn tabs_quotes_and_returns_are_peeled() {
 }
 
 #[test]
-fn text_is_adapted_to_its_place() {
+fn inserted_text_is_adapted_to_its_place() {
     let after = |at| Place::After(at);
     let before = |at| Place::Before(at);
     let last = |at| Place::Last(Some(at));
@@ -186,7 +186,7 @@ fn text_is_adapted_to_its_place() {
 }
 
 #[test]
-fn text_that_swallows_others_is_refused() {
+fn text_that_absorbs_other_blocks_is_rejected() {
     for (note, at, text) in [
         ("A\n\nB\n", "A", "```\nopen"),
         ("A\n\nB\n", "A", "%%\nopen"),
@@ -228,7 +228,7 @@ fn removing_leaves_no_gap_and_merges_nothing() {
 }
 
 #[test]
-fn an_item_is_moved_with_its_children() {
+fn items_move_with_their_children() {
     let note = "- a\n- b\n\t- c\n\n\t  more\n- d\n";
     let read = blocks(note).unwrap();
     let item = found(note, "- b\n\t- c\n\n\t  more");
@@ -290,7 +290,7 @@ fn replacing_keeps_lines_and_ids() {
 }
 
 #[test]
-fn ids_go_where_obsidian_reads_them() {
+fn ids_are_added_where_obsidian_expects_them() {
     for (note, at, expected) in [
         ("A\nB\n", "A\nB", "A\nB ^i\n"),
         ("- a\n  - b\n", "- a\n  - b", "- a ^i\n  - b\n"),
@@ -312,7 +312,7 @@ fn ids_go_where_obsidian_reads_them() {
 }
 
 #[test]
-fn names_survive_what_happens_elsewhere() {
+fn names_survive_edits_elsewhere() {
     let note = "# H\n\nalpha beta gamma\n\n- same\n- other\n- same\n";
     let read = blocks(note).unwrap();
     let names = read.names();
@@ -330,7 +330,7 @@ fn names_survive_what_happens_elsewhere() {
 
     let changed = note.replace("beta", "delta");
     let after = blocks(&changed).unwrap();
-    let Err(Unfound::Changed {
+    let Err(BlockLookupError::Changed {
         nearest: Some((_, passage)),
     }) = after.find(&names[para].fragment)
     else {
@@ -341,17 +341,20 @@ fn names_survive_what_happens_elsewhere() {
         (3, "alpha delta gamma")
     );
 
-    // One of two equals is gone: which one is left cannot be told from its text alone.
+    // One of two equal blocks was removed: the text alone does not show which one is left.
     let fewer = blocks("- x\n- same\n- y\n").unwrap();
     assert!(matches!(
         fewer.find(&names[items[0]].fragment),
-        Err(Unfound::Several(_))
+        Err(BlockLookupError::Several(_))
     ));
     let doubled = blocks("alpha beta gamma\n\nalpha beta gamma\n").unwrap();
     assert!(matches!(
         doubled.find(&names[para].fragment),
-        Err(Unfound::Several(_))
+        Err(BlockLookupError::Several(_))
     ));
-    assert!(matches!(read.find("nothing"), Err(Unfound::Malformed)));
-    assert!(matches!(read.find("^no"), Err(Unfound::NoId)));
+    assert!(matches!(
+        read.find("nothing"),
+        Err(BlockLookupError::Malformed)
+    ));
+    assert!(matches!(read.find("^no"), Err(BlockLookupError::NoId)));
 }

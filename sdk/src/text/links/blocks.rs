@@ -1,7 +1,7 @@
-//! Where prose is: the leaves of a note in which links can stand, without code blocks, HTML blocks and comments.
+//! Finds prose: the leaf blocks of a note that can contain links, without code blocks, HTML blocks and comments.
 //!
-//! comrak knows the block structure; only the line numbers of its blocks are used. A note too big for its tree is
-//! read line by line instead, with simpler rules.
+//! It uses the line numbers of comrak's block tree. A note that is too large for the tree is read line by line, with simpler
+//! rules.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use super::inline::container_prefix;
 use crate::text::dialect;
 use crate::text::skeleton::skeleton;
 
-/// What a run of whole lines is.
+/// The kind of a run of whole lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lines {
     Prose,
@@ -21,14 +21,14 @@ enum Lines {
     NoLinks,
 }
 
-/// A piece of a note in which links can stand and which is read on its own.
+/// A part of a note that can contain links and is parsed separately.
 pub(super) struct Leaf {
     pub(super) range: Range<usize>,
-    /// A cell of a table holds no reference definitions.
+    /// Whether it can contain reference definitions; a table cell cannot.
     pub(super) cell: bool,
 }
 
-/// The leaves of `body`, in order; found without a tree if it has more than `max_tree` bytes.
+/// The leaves of `body`, in order. Does not build a tree for more than `max_tree` bytes.
 pub(super) fn leaves(body: &str, max_tree: usize) -> Vec<Leaf> {
     let starts = line_starts(body);
     let blocks = if body.len() > max_tree {
@@ -40,7 +40,7 @@ pub(super) fn leaves(body: &str, max_tree: usize) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     let mut next = 0;
     for (lines, kind) in blocks {
-        // Lines that no block claims: blank ones, and reference definitions, which comrak takes out of its tree.
+        // Lines in no block: blank ones, and reference definitions, which comrak removes from its tree.
         if next < lines.start {
             leaves.push(Leaf {
                 range: offset(next)..offset(lines.start),
@@ -65,8 +65,8 @@ pub(super) fn leaves(body: &str, max_tree: usize) -> Vec<Leaf> {
     leaves
 }
 
-/// What the parser has to be given to tell the blocks: it takes most of its time for the insides of lines. They matter
-/// only where reference definitions may stand, because those are taken out of their paragraphs.
+/// The input for the parser. Most of its time is for inline content, which is relevant only if there may be reference
+/// definitions, because the parser removes those from their paragraphs.
 fn structure(body: &str) -> Cow<'_, str> {
     if body.contains("]:") {
         Cow::Borrowed(body)
@@ -75,7 +75,7 @@ fn structure(body: &str) -> Cow<'_, str> {
     }
 }
 
-/// Where each line begins; a lone carriage return ends a line too, as in CommonMark.
+/// The start of each line; as in CommonMark a lone carriage return ends a line.
 fn line_starts(body: &str) -> Vec<usize> {
     let bytes = body.as_bytes();
     let mut starts = vec![0];
@@ -87,7 +87,7 @@ fn line_starts(body: &str) -> Vec<usize> {
     starts
 }
 
-/// The cells of a table's row: a pipe separates them wherever it stands, unless it is escaped.
+/// The cells of a table row, separated by every unescaped pipe.
 fn cells(body: &str, row: Range<usize>, leaves: &mut Vec<Leaf>) {
     let bytes = &body.as_bytes()[..row.end];
     let mut start = row.start;
@@ -112,7 +112,7 @@ fn cells(body: &str, row: Range<usize>, leaves: &mut Vec<Leaf>) {
     });
 }
 
-/// The blocks of `body` that matter, as ranges of lines counted from 0, in order.
+/// The relevant blocks of `body`, as ranges of lines from 0, in order.
 fn by_tree(body: &str) -> Vec<(Range<usize>, Lines)> {
     let arena = Arena::new();
     let root = parse_document(&arena, body, &dialect::options());
@@ -134,14 +134,14 @@ fn by_tree(body: &str) -> Vec<(Range<usize>, Lines)> {
     blocks
 }
 
-/// What ends a run of lines without links.
+/// The construct without links that is open, and how it ends.
 enum Within {
     Prose,
     Fence { marker: u8, length: usize },
     Comment(&'static str),
 }
 
-/// The same without a tree: fences, comments, tables and indented code outside lists.
+/// The same without a tree: recognizes fences, comments, tables and indented code outside lists.
 fn by_lines(body: &str, starts: &[usize]) -> Vec<(Range<usize>, Lines)> {
     let mut blocks: Vec<(Range<usize>, Lines)> = Vec::new();
     let mut within = Within::Prose;
@@ -198,7 +198,7 @@ fn by_lines(body: &str, starts: &[usize]) -> Vec<(Range<usize>, Lines)> {
     blocks
 }
 
-/// The fence that a line opens: its letter, and how many of them.
+/// The code fence that a line opens: its character and length.
 pub(super) fn fence(content: &str) -> Option<(u8, usize)> {
     let marker = *content.as_bytes().first()?;
     let length = content.bytes().take_while(|byte| *byte == marker).count();
@@ -276,7 +276,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// The insides of lines, which the parser is not given, do not decide where prose is.
+        /// Removing inline content does not change where prose is.
         #[test]
         fn a_skeleton_has_the_blocks_of_the_note(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..30)) {
             let text = pieces.concat();

@@ -1,21 +1,21 @@
-//! Links whose note was removed: left as they are, marked, or turned into plain text.
+//! Handles links to a removed note: keep, strike through, or replace with plain text.
 
 use super::{Kind, Link, Names, Reason, Rewrite, Stuck, parse};
 
-/// What becomes of links to a removed note.
+/// How to handle links to a removed note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Detachment {
-    /// They stay, and point to nothing.
+    /// Keep them, unresolved.
     #[default]
     Keep,
-    /// They become their text, struck through: `~~Plan~~`. An embed becomes the struck name of what it showed.
+    /// Replace them with their text, struck through: `~~Plan~~`. For an embed that is the name of its target.
     Mark,
-    /// They become their text: alias, link text or name. An embed or image vanishes.
+    /// Replace them with their text: alias, link text or name. Embeds and images are removed.
     Unlink,
 }
 
-/// The splices of the note at `path` for the links that resolve to a file that `is_removed`, by `names` as they were
-/// before the removal. A reference definition is never touched, but reported: other links need its label.
+/// The splices of the note at `path` for links that resolve, by the `names` before the removal, to a file that `is_removed`.
+/// A reference definition is not changed but reported, because other links need its label.
 pub fn detach(
     path: &str,
     note: &str,
@@ -49,12 +49,12 @@ pub fn detach(
         }
         unwrap(note, &link, how, &mut result);
     }
-    // A link around an image gives two splices, with those of the image between them.
+    // A link around an image has two splices, with those of the image between them.
     result.splices.sort_by_key(|(range, _)| range.start);
     result
 }
 
-/// Replace what is around the text of a link, so that links within that text keep their own splices.
+/// Replaces the syntax around the text of a link, so that links within that text keep their own splices.
 fn unwrap(note: &str, link: &Link, how: Detachment, result: &mut Rewrite) {
     let is_shown = matches!(link.kind, Kind::Embed | Kind::Image);
     let around = if how == Detachment::Mark { "~~" } else { "" };

@@ -1,13 +1,13 @@
-//! Which notes need not be parsed: a quick look that may say yes for nothing, but never no for a note with a link.
+//! A fast filter for notes that may contain a link to certain files. It has false positives, but no false negatives.
 //!
-//! Links are read as the parser reads them, without asking whether they stand in code or in a comment.
+//! It recognizes link syntax like the parser does, but ignores context such as code and comments.
 
 use crate::{is_note, stem_of};
 
 use super::resolve::{file_name, hash};
 use super::syntax;
 
-/// Files that links are looked for to: the hashes of their folded names, sorted.
+/// The target files: the sorted hashes of their folded names.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted(Vec<u64>);
 
@@ -26,7 +26,7 @@ impl Wanted {
         Wanted(names)
     }
 
-    /// Whether `note` may hold a link to one of these files.
+    /// Whether `note` may contain a link to one of these files.
     pub fn may_be_linked_from(&self, note: &str) -> bool {
         let bytes = note.as_bytes();
         for at in memchr::memchr2_iter(b'[', b']', bytes) {
@@ -52,7 +52,7 @@ impl Wanted {
             return false;
         };
         let target = &note[found.target];
-        // Within a quoted YAML string these stand for something else.
+        // In a quoted YAML string these are escapes.
         target.contains('\\') || target.contains("''") || self.names(target)
     }
 
@@ -60,14 +60,14 @@ impl Wanted {
         self.names(&syntax::decode(&note[found.parts(note).0]))
     }
 
-    /// Whether a target (decoded, without fragment) may have the name of one of these files.
+    /// Whether a target (decoded, without fragment) may refer to one of these files by name.
     pub(super) fn names(&self, target: &str) -> bool {
         let name = file_name(target);
         !name.is_empty() && self.0.binary_search(&hash(name)).is_ok()
     }
 }
 
-/// Whether `note` may hold a link to one of these files, given by path or name. For many notes make one [`Wanted`].
+/// Whether `note` may contain a link to one of these files, given by path or name. For many notes, reuse one [`Wanted`].
 pub fn may_link_to(note: &str, names: &[&str]) -> bool {
     Wanted::new(names.iter().copied()).may_be_linked_from(note)
 }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_of_a_name_is_noticed() {
+    fn every_notation_of_a_name_is_detected() {
         let names = ["A/Caf\u{e9} x.md", "It's.md", "i.png"];
         for note in [
             "[[café X]]",

@@ -1,14 +1,14 @@
-//! The links of one leaf of a note (a paragraph, a heading, a cell of a table), read byte by byte.
+//! Parses the links of one leaf of a note (a paragraph, a heading, a table cell).
 //!
-//! Code spans, math, comments and HTML tags are skipped whole. Positions that the Markdown parser reports for inline
-//! nodes are wrong in tables and after reference definitions, so nothing here depends on them.
+//! Skips code spans, math, comments and HTML tags. It does not use the Markdown parser, whose inline positions are wrong in
+//! tables and after reference definitions.
 
 use std::ops::Range;
 
 use super::syntax::{self, Destination};
 use super::{Kind, Link, Notation};
 
-/// A `[` that may still become the beginning of a link.
+/// A `[` that may start a link.
 struct Opener {
     at: usize,
     image: bool,
@@ -18,16 +18,16 @@ struct Scan<'n> {
     text: &'n str,
     end: usize,
     openers: Vec<Opener>,
-    /// A link holds no links: `[` below this height of the stack can only begin an image.
+    /// Links cannot be nested: a `[` below this height of the stack can only start an image.
     spent: usize,
-    /// Closers that were searched for and are not in the rest of the leaf, so that each is searched for only once.
+    /// Closers that do not occur in the rest of the leaf, so that each is searched for only once.
     absent: Vec<Closer>,
-    /// How many bytes may still be searched in vain. Whoever writes so that everything is, gets no more of it.
+    /// The remaining budget of bytes for unsuccessful searches; bounds the time for adversarial input.
     patience: usize,
 }
 
-/// How often a leaf may be searched in vain.
-const SEARCHES_IN_VAIN: usize = 16;
+/// The budget of unsuccessful searches, as a multiple of the leaf's length.
+const FAILED_SEARCH_FACTOR: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Closer {
@@ -37,21 +37,21 @@ enum Closer {
     HtmlComment,
 }
 
-/// Append what the leaf `range` of `text` holds. Reference definitions are those it begins with.
+/// Adds the links and hashes of the leaf `range` of `text`, including reference definitions at its start.
 pub(super) fn scan(text: &str, range: Range<usize>, found: &mut Found) {
     let inlines = definitions(text, range.clone(), &mut found.links);
     scan_inlines(text, inlines..range.end, found);
 }
 
-/// What leaves hold.
+/// The links and hashes of leaves.
 #[derive(Default)]
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
-    /// Each `#` that stands in prose, outside of links and code: tags begin so.
+    /// Each `#` in prose, outside of links and code: possible tags.
     pub(super) hashes: Vec<usize>,
 }
 
-/// The same for a leaf that can hold no reference definitions.
+/// The same for a leaf without reference definitions.
 pub(super) fn scan_inlines(text: &str, range: Range<usize>, found: &mut Found) {
     let Found { links, hashes } = found;
     let mut scan = Scan {
@@ -60,7 +60,7 @@ pub(super) fn scan_inlines(text: &str, range: Range<usize>, found: &mut Found) {
         openers: Vec::new(),
         spent: 0,
         absent: Vec::new(),
-        patience: range.len().saturating_mul(SEARCHES_IN_VAIN),
+        patience: range.len().saturating_mul(FAILED_SEARCH_FACTOR),
     };
     let bytes = &text.as_bytes()[..range.end];
     let mut at = range.start;
@@ -85,7 +85,7 @@ pub(super) fn scan_inlines(text: &str, range: Range<usize>, found: &mut Found) {
     }
 }
 
-/// Read the reference definitions that a leaf begins with; returns where they end.
+/// Parses the reference definitions at the start of a leaf; returns where they end.
 fn definitions(text: &str, range: Range<usize>, links: &mut Vec<Link>) -> usize {
     let mut end = range.start;
     let mut at = range.start;
@@ -111,7 +111,7 @@ fn definitions(text: &str, range: Range<usize>, links: &mut Vec<Link>) -> usize 
     }
 }
 
-/// The length of the block quote and list markers that a line begins with.
+/// The length of the block quote and list markers at the start of a line.
 pub(super) fn container_prefix(line: &str) -> usize {
     let mut rest = line;
     loop {
@@ -154,11 +154,11 @@ impl Scan<'_> {
             }
         }
         self.absent.push(Closer::Backticks(length));
-        self.in_vain(at, self.end);
+        self.charge_failed_search(at, self.end);
         at + length
     }
 
-    /// `$x$` and `$$x$$` as pandoc and Obsidian read them: no blank inside the single dollars, no digit behind.
+    /// `$x$` and `$$x$$` as in pandoc and Obsidian: no blank inside the single dollars, no digit after them.
     fn math(&mut self, at: usize) -> usize {
         let bytes = &self.text.as_bytes()[..self.end];
         if bytes.get(at + 1) == Some(&b'$') {
@@ -182,7 +182,7 @@ impl Scan<'_> {
         at + 1
     }
 
-    /// The byte after the next `closer`, or `from` when there is none.
+    /// The byte after the next `closer`, or `from` if there is none.
     fn skip_to(&mut self, from: usize, closer: &str, kind: Closer) -> usize {
         if self.absent.contains(&kind) {
             return from;
@@ -196,7 +196,7 @@ impl Scan<'_> {
         }
     }
 
-    /// A comment or a tag is skipped whole; an autolink holds no brackets that could be taken for a link.
+    /// Skips a comment or tag. An autolink contains no brackets, so it needs no handling.
     fn html(&mut self, at: usize) -> usize {
         if self.text[at..self.end].starts_with("<!--") {
             return self.skip_to(at + 4, "-->", Closer::HtmlComment);
@@ -228,12 +228,12 @@ impl Scan<'_> {
                 _ => position += 1,
             }
         }
-        self.in_vain(at, position);
+        self.charge_failed_search(at, position);
         at + 1
     }
 
-    /// What was searched for from here to there was not found.
-    fn in_vain(&mut self, from: usize, to: usize) {
+    /// Charges an unsuccessful search to the budget.
+    fn charge_failed_search(&mut self, from: usize, to: usize) {
         self.patience = self.patience.saturating_sub(to.saturating_sub(from));
     }
 
@@ -305,7 +305,7 @@ fn markdown(
     }
 }
 
-/// The link that `found` is; its line is counted when all links of the note are known.
+/// The link for `found`; its line is set after all links of the note are known.
 pub(super) fn wiki(
     text: &str,
     kind: Kind,

@@ -1,19 +1,18 @@
-//! Links between notes: where they stand, what they point to, and how they follow a note that moves.
+//! Links between notes: parsing, resolution, and updates when a note moves.
 //!
-//! Everything here is a pure function over text and lists of paths: [`parse`] finds links with exact byte
-//! ranges, [`Names`] resolves them by Obsidian's rules, [`rewrite`] and [`detach`] return splices. Reading notes,
-//! writing them and deciding which ones the caller may see happens elsewhere.
+//! All functions are pure, over text and lists of paths: [`parse`] finds links with exact byte ranges, [`Names`] resolves them
+//! by Obsidian's rules, [`rewrite`] and [`detach`] return splices. Access to the vault is elsewhere.
 
 mod blocks;
 mod detach;
 mod filter;
+mod forms;
 mod inline;
 mod parse;
 mod properties;
 mod resolve;
 mod rewrite;
-mod spelling;
-mod stretches;
+mod segments;
 mod syntax;
 
 use std::ops::Range;
@@ -22,7 +21,7 @@ pub use detach::{Detachment, detach};
 pub use filter::{Wanted, may_link_to};
 pub use parse::parse;
 pub(crate) use parse::{hashes, survey};
-pub use resolve::{Matched, Names, Resolved, asked_name, choose};
+pub use resolve::{Matched, Names, Resolved, choose, target_file_name};
 pub use rewrite::{Moves, Reason, Rewrite, Stuck, rewrite};
 
 /// A replacement of a byte range of a note. Splices of one list are in order and do not overlap.
@@ -31,23 +30,23 @@ pub type Splice = (Range<usize>, String);
 /// One link of a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// Which construct it is.
+    /// Its syntax.
     pub kind: Kind,
     /// The whole construct, from its first bracket (or `!`) to its last byte.
     pub range: Range<usize>,
-    /// The path part of the target as it is written, without fragment, brackets or quotes; empty for `[[#Heading]]`.
+    /// The path part of the target as written, without fragment, brackets or quotes; empty for `[[#Heading]]`.
     pub target_range: Range<usize>,
     /// The path part decoded: percent-encoding, backslashes and YAML quoting undone.
     pub target: String,
-    /// What the link points to within its target.
+    /// The fragment.
     pub fragment: Option<Fragment>,
     /// The alias, link text, image text or reference label, without its brackets; `300` in `![[a.png|300]]`.
     pub text_range: Option<Range<usize>>,
-    /// The line of the file on which the link begins, from 1.
+    /// Its first line in the file, from 1.
     pub line: usize,
     /// Whether the target is a URL with a scheme (or host) rather than a file of the vault.
     pub external: bool,
-    /// How the target is written down, which a rewrite must keep.
+    /// The notation of the target, which a rewrite keeps.
     pub notation: Notation,
 }
 
@@ -57,7 +56,7 @@ impl Link {
         note.get(self.text_range.clone()?)
     }
 
-    /// What a reader sees: the alias or link text, or else the name of the target without folder and `.md`.
+    /// The displayed text: the alias or link text, else the name of the target without folder and `.md`.
     pub fn display<'n>(&'n self, note: &'n str) -> &'n str {
         let is_size = |text: &str| {
             text.bytes()
@@ -77,7 +76,7 @@ impl Link {
     }
 }
 
-/// The construct that a link is written as.
+/// The syntax of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// `[[Target#Heading|alias]]`.
@@ -97,20 +96,20 @@ pub enum Kind {
 /// A place within a note.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Fragment {
-    /// `#Heading#Subheading`: the headings from the outermost to the one that is meant.
+    /// `#Heading#Subheading`: the headings, outermost first.
     Heading(Vec<String>),
     /// `#^identifier`, without the `^`.
     Block(String),
 }
 
-/// How the path of a link is written down.
+/// The notation of a link's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Notation {
-    /// As it is, between double brackets.
+    /// Literal, between double brackets.
     Wiki,
-    /// As a Markdown destination: percent-encoded where it must be.
+    /// As a Markdown destination: percent-encoded where necessary.
     Bare,
-    /// As a Markdown destination in angle brackets, which may hold spaces.
+    /// As a Markdown destination in angle brackets, which may contain spaces.
     Angle,
     /// Between double brackets in an unquoted YAML string.
     Plain,

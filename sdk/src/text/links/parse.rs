@@ -1,20 +1,20 @@
-//! All links of a note, in order, with the line of the file each begins on. The parts of the work live beside this
-//! file: where prose is in `blocks`, links within prose in `inline`, links in the frontmatter in `properties`.
+//! Parses all links of a note. `blocks` finds prose, `inline` parses links in prose, `properties` parses links in the
+//! frontmatter.
 
 use std::ops::Range;
 
-use super::{Link, blocks, inline, properties, stretches};
+use super::{Link, blocks, inline, properties, segments};
 use crate::text::frontmatter;
 
-/// The links of a note, in the order in which they begin.
+/// The links of a note, in order of their start.
 ///
-/// There are none in code, math, HTML, comments, or unquoted YAML lists.
+/// Code, math, HTML, comments and unquoted YAML lists contain no links.
 pub fn parse(note: &str) -> Vec<Link> {
-    parse_within(note, MAX_TREE)
+    parse_within(note, MAX_TREE_INPUT_BYTES)
 }
 
-/// Above this many bytes the Markdown parser's tree would not fit in a component's memory.
-const MAX_TREE: usize = 8 << 20;
+/// The largest note for which the Markdown parser's tree fits in a component's memory.
+const MAX_TREE_INPUT_BYTES: usize = 8 << 20;
 
 fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
     if !note.contains('[') {
@@ -32,7 +32,7 @@ fn parse_within(note: &str, max_tree: usize) -> Vec<Link> {
     links
 }
 
-/// The links of a note that stand in parts of which `is_wanted` says so; those in other parts may be left out.
+/// The links in parts of a note for which `is_wanted` is true; links in other parts may be omitted.
 pub(super) fn parse_where(note: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Link> {
     let mut links = Vec::new();
     let frontmatter = frontmatter::locate(note);
@@ -42,10 +42,10 @@ pub(super) fn parse_where(note: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<L
         properties::scan(note, found.yaml.clone(), &mut links);
     }
     let body = frontmatter.map_or(0, |found| found.block.end);
-    for part in stretches::stretches(&note[body..]) {
+    for part in segments::segments(&note[body..]) {
         let part = body + part.start..body + part.end;
         if is_wanted(&note[part.clone()]) {
-            links.extend(prose(note, part, '[', MAX_TREE).links);
+            links.extend(prose(note, part, '[', MAX_TREE_INPUT_BYTES).links);
         }
     }
     links.sort_by_key(|link| link.range.start);
@@ -53,17 +53,17 @@ pub(super) fn parse_where(note: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<L
     links
 }
 
-/// What stands in a note, found in one go.
+/// The links, hashes and prose of a note, found in one pass.
 pub(crate) struct Survey {
-    /// As [`parse`] tells them.
+    /// As [`parse`] returns them.
     pub(crate) links: Vec<Link>,
-    /// Each `#` in prose, as [`hashes`] tells them.
+    /// Each `#` in prose, as [`hashes`] returns them.
     pub(crate) hashes: Vec<usize>,
-    /// Where prose is, in whole lines or cells, in order.
+    /// The ranges of prose, in whole lines or cells, in order.
     pub(crate) prose: Vec<Range<usize>>,
 }
 
-/// The links of a note, its hashes, and where its prose is.
+/// The links, hashes and prose of a note.
 pub(crate) fn survey(note: &str) -> Survey {
     let frontmatter = frontmatter::locate(note);
     let mut links = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn survey(note: &str) -> Survey {
     let body = frontmatter.map_or(0, |found| found.block.end);
     let mut found = inline::Found::default();
     let mut prose = Vec::new();
-    for leaf in blocks::leaves(&note[body..], MAX_TREE) {
+    for leaf in blocks::leaves(&note[body..], MAX_TREE_INPUT_BYTES) {
         let range = body + leaf.range.start..body + leaf.range.end;
         if note[range.clone()].contains(['[', '#']) {
             if leaf.cell {
@@ -98,12 +98,12 @@ pub(crate) fn survey(note: &str) -> Survey {
 /// Each `#` in the prose of a note: outside of frontmatter, links, code, math, HTML and comments.
 pub(crate) fn hashes(note: &str) -> Vec<usize> {
     let body = frontmatter::locate(note).map_or(0, |found| found.block.end);
-    let mut hashes = prose(note, body..note.len(), '#', MAX_TREE).hashes;
+    let mut hashes = prose(note, body..note.len(), '#', MAX_TREE_INPUT_BYTES).hashes;
     hashes.sort_unstable();
     hashes
 }
 
-/// What the leaves of a part of a note's body hold, of those that contain a letter at all.
+/// The links and hashes of those leaves in a part of the body that contain `letter`.
 fn prose(note: &str, part: Range<usize>, letter: char, max_tree: usize) -> inline::Found {
     let mut found = inline::Found::default();
     if !note[part.clone()].contains(letter) {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_holds_images_but_no_links() {
+    fn links_can_contain_images_but_not_links() {
         assert_eq!(
             read("[![alt](i.png)](n.md)"),
             ["Markdown n.md|![alt](i.png) @1", "Image i.png|alt @1"]
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_stand_at_the_beginning_of_a_paragraph() {
+    fn definitions_are_at_the_beginning_of_a_paragraph() {
         assert_eq!(
             read("[t][id]\n\n[id]: A/b.md#c 'title'\n[two]: <x y.md>\n\n> [q]: q.md\n"),
             [
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn code_math_comments_and_html_hold_no_links() {
+    fn code_math_comments_and_html_contain_no_links() {
         for note in [
             "`[[a]]` ``x ` [[a]]``",
             "```\n[[a]]\n```",
@@ -308,14 +308,14 @@ mod tests {
     }
 
     #[test]
-    fn a_note_too_big_for_a_tree_is_read_by_lines() {
+    fn a_note_too_large_for_a_tree_is_read_by_lines() {
         let note = "# [[A]]\n\n- x\n\n    [[B]]\n\n| [[C\\|c]] |\n\n[id]: D.md\n";
         assert_eq!(parse(note), parse_within(note, 0));
         assert_eq!(parse(note).len(), 4);
     }
 
     #[test]
-    fn strings_of_the_frontmatter_hold_links() {
+    fn strings_in_the_frontmatter_contain_links() {
         let note = "---\nup: \"[[A|a]]\" # [[no]]\nlist:\n  - '[[John''s]]'\n  - \"see [[B#h]], [[C]]\"\nflow: [\"[[D]]\", x's, '[[E]]']\n\
                     text: see [[F]] # [[no]]\nnested: [[no]]\n# [[no]]\nblock: |\n  [[G]] # text\n\n  [[H]]\nescaped: \"[[\\u00e9\\\"]]\"\n\
                     \"key\": \"[[I]]\"\nmap: {a: \"[[J]]\"}\n---\n[[K]]\n";
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn line_endings_and_marks_do_not_matter() {
+    fn line_endings_and_byte_order_marks_are_ignored() {
         assert_eq!(
             read("\u{feff}---\r\na: \"[[A]]\"\r\n---\r\n[[B]]\r\n\r\n[[C]]"),
             ["Property A @2", "Wiki B @4", "Wiki C @6"]

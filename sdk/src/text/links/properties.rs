@@ -1,14 +1,14 @@
-//! Links in the frontmatter: `[[Target]]` within a string, as `"[[Target]]"` or in the middle of other text.
+//! Parses links in the frontmatter: `[[Target]]` in a string, alone (`"[[Target]]"`) or within other text.
 //!
-//! Just enough YAML is read to tell strings from comments and lists: an unquoted `[[Target]]` is a list in a list,
-//! and no link. Values are neither typed nor edited here.
+//! It parses just enough YAML to distinguish strings from comments and lists: an unquoted `[[Target]]` is a nested list, not
+//! a link. It does not interpret values.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Kind, Link, Notation, inline, syntax};
 
-/// Append the links of the YAML at `range` of `note` to `links`.
+/// Adds the links of the YAML at `range` of `note` to `links`.
 pub(super) fn scan(note: &str, range: Range<usize>, links: &mut Vec<Link>) {
     let mut scan = Scan {
         note,
@@ -27,7 +27,7 @@ struct Scan<'n, 'l> {
     note: &'n str,
     end: usize,
     at: usize,
-    /// From where to the end of its line nothing is searched twice; and the comment that was found on it.
+    /// A cache for the rest of a line: where it was searched from, and the comment that was found.
     line: Range<usize>,
     comment: Option<usize>,
     links: &'l mut Vec<Link>,
@@ -53,7 +53,7 @@ impl Scan<'_, '_> {
         found.map(|found| self.at + found)
     }
 
-    /// Where the value that begins here ends: at a comment, or with its line.
+    /// The end of the value that starts here: a comment, or the end of the line.
     fn value_end(&mut self) -> usize {
         let end = self.line_end();
         if self.comment.is_some_and(|comment| comment < self.at) {
@@ -70,7 +70,7 @@ impl Scan<'_, '_> {
         self.at += blanks.count();
     }
 
-    /// One line, and the lines that a value beginning on it goes on to.
+    /// A line, including continuation lines of a value that starts on it.
     fn line(&mut self) {
         let start = self.at;
         self.skip_blanks();
@@ -116,7 +116,7 @@ impl Scan<'_, '_> {
         self.at = (close + 1).min(self.end);
     }
 
-    /// A list or map in brackets, over as many lines as it takes; only quoted strings in it hold links.
+    /// A flow collection, possibly over several lines; only quoted strings in it can contain links.
     fn flow(&mut self) {
         let mut depth = 0usize;
         let mut begins_value = true;
@@ -144,7 +144,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// A literal or folded block: all following lines that are indented further than its key.
+    /// A literal or folded block: all following lines with greater indentation than its key.
     fn block(&mut self, indent: usize) {
         self.at = (self.line_end() + 1).min(self.end);
         while self.at < self.end {
@@ -196,7 +196,7 @@ impl Scan<'_, '_> {
     }
 }
 
-/// The text that a part of a quoted YAML string stands for.
+/// The decoded text of a part of a quoted YAML string.
 pub(super) fn unquoted(written: &str, notation: Notation) -> Cow<'_, str> {
     match notation {
         Notation::SingleQuoted if written.contains("''") => written.replace("''", "'").into(),

@@ -1,8 +1,8 @@
-//! What a link points to, by Obsidian's rules: the exact path in the vault wins, then the folder of the note that
-//! holds the link, then the shortest path with that name. Case and Unicode spelling of names do not matter.
+//! Resolves links by Obsidian's rules: the exact path in the vault, then the folder of the note with the link, then the
+//! shortest path with that name. Case and Unicode normalization of names are ignored.
 //!
-//! A [`Names`] is a list of paths. Two of them (before and after a move) share the paths that they have in common, so that
-//! the second costs next to nothing.
+//! A [`Names`] is a list of paths. The lists before and after a move share their common paths, so that the second one is
+//! cheap.
 
 use std::sync::Arc;
 
@@ -15,15 +15,15 @@ use super::Moves;
 pub struct Names {
     /// Sorted by their bytes.
     paths: Vec<Arc<str>>,
-    /// One per path, sorted by hash; within one name the shortest path comes first.
+    /// One per path, sorted by hash, then the shortest path first.
     entries: Vec<Entry>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// Of the folded file name.
+    /// The hash of the folded file name.
     hash: u64,
-    /// Of the path, in characters.
+    /// The length of the path, in characters.
     length: u32,
     path: u32,
 }
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// The number of a path. No vault has more than a `u32` counts.
+/// The number of a path. A vault has fewer than 2³² paths.
 fn number(position: usize) -> u32 {
     u32::try_from(position).unwrap_or(u32::MAX)
 }
@@ -54,11 +54,11 @@ fn number(position: usize) -> u32 {
 /// How a link found its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Matched {
-    /// It has no path, only a fragment: it points to the note that holds it.
+    /// It has only a fragment, and points to its own note.
     Itself,
     /// By the path from the root of the vault.
     Path,
-    /// By the path from the folder of the note that holds the link.
+    /// By the path from the folder of the note with the link.
     Folder,
     /// By its name, or the last parts of its path, anywhere in the vault.
     Name,
@@ -69,14 +69,14 @@ pub enum Matched {
 pub struct Resolved<'n> {
     /// Its path in the vault.
     pub path: &'n str,
-    /// How it was found.
+    /// How it was matched.
     pub matched: Matched,
-    /// How many other files the same words would fit; always 0 where a path decided.
+    /// The number of other files that the target also matches; 0 for a match by path.
     pub rivals: usize,
 }
 
 impl Resolved<'_> {
-    /// Whether a person who reads the link could have meant another file.
+    /// Whether other files match as well.
     pub fn is_ambiguous(&self) -> bool {
         self.rivals > 0
     }
@@ -99,12 +99,12 @@ impl Names {
             .zip(0..)
             .map(|(path, number)| Entry::new(path, number))
             .collect();
-        // Paths are sorted, so their number breaks ties between paths of one length by their bytes.
+        // Paths are sorted, so the number orders paths of equal length by bytes.
         entries.sort_unstable_by_key(Entry::order);
         Names { paths, entries }
     }
 
-    /// The names as they are after `moves`.
+    /// The names after `moves`.
     pub fn moved(&self, moves: &Moves) -> Names {
         let mut leaves = vec![false; self.paths.len()];
         let mut arriving: Vec<Arc<str>> = Vec::new();
@@ -117,7 +117,7 @@ impl Names {
         arriving.sort_unstable();
         arriving.dedup();
         let mut paths = Vec::with_capacity(self.paths.len());
-        // The new number of each path that stays, and those of the paths that arrive.
+        // The new numbers of the unchanged paths and of the new paths.
         let mut numbers = vec![u32::MAX; self.paths.len()];
         let mut arrived = Vec::with_capacity(arriving.len());
         let mut arriving = arriving.into_iter().peekable();
@@ -132,7 +132,7 @@ impl Names {
             while let Some(before) = arriving.next_if(|new| new < path) {
                 arrive(&mut paths, before);
             }
-            // One that arrives where another stays is that other.
+            // A new path that equals an unchanged one is the same entry.
             arriving.next_if(|new| new == path);
             numbers[position] = number(paths.len());
             paths.push(path.clone());
@@ -146,7 +146,7 @@ impl Names {
         });
         let mut entries: Vec<Entry> = stays.collect();
         entries.extend(arrived);
-        // What stays is in order already, and a stable sort makes use of that.
+        // The unchanged entries are already sorted, and the stable sort exploits that.
         entries.sort_by_key(Entry::order);
         Names { paths, entries }
     }
@@ -166,8 +166,8 @@ impl Names {
         self.position(path).is_some()
     }
 
-    /// The file that `target` means in a link of the note at `source` (`""` where there is no such note). The target
-    /// is decoded and has no fragment.
+    /// The file that `target` resolves to in a link of the note at `source` (`""` if there is none). The target is decoded
+    /// and has no fragment.
     pub fn resolve(&self, source: &str, target: &str) -> Option<Resolved<'_>> {
         if target.is_empty() {
             let path = self.paths.get(self.position(source)?)?;
@@ -180,7 +180,7 @@ impl Names {
         choose(source, target, |name| self.named(name))
     }
 
-    /// All files that `target` fits by name or by the last parts of its path, the preferred one first.
+    /// All files that `target` matches by name or by the last parts of its path, the preferred one first.
     pub fn matching(&self, target: &str) -> Vec<&str> {
         if target.is_empty() {
             Vec::new()
@@ -189,7 +189,7 @@ impl Names {
         }
     }
 
-    /// Paths whose file name folds to this, shortest first.
+    /// Paths with this folded file name, shortest first.
     fn named(&self, name: &str) -> Vec<&str> {
         let wanted = hash(name);
         let first = self.entries.partition_point(|entry| entry.hash < wanted);
@@ -207,9 +207,8 @@ impl Names {
     }
 }
 
-/// The file that a target (decoded, without fragment, not empty) means in a link of the note at `source`. `named` tells
-/// the paths whose folded file name is the one it is given, by their length in characters and then by their bytes; only
-/// those count.
+/// The file that a target (decoded, without fragment, not empty) resolves to in a link of the note at `source`. `named`
+/// returns the paths with a folded file name, sorted by length in characters and then by bytes.
 pub fn choose<'n>(
     source: &str,
     target: &str,
@@ -229,7 +228,7 @@ pub fn choose<'n>(
     }
     let in_folder = join(parent_of(source), target).and_then(|path| fitting.at(&path));
     let by_name = fitting.by_name();
-    // A dotted path that holds is as exact as one from the root.
+    // A relative path that exists is as exact as one from the root.
     let exact = dotted && in_folder.is_some();
     Some(Resolved {
         path: in_folder.or(by_name.first().copied())?,
@@ -246,12 +245,12 @@ pub fn choose<'n>(
     })
 }
 
-/// The folded file name that a target asks for, as it is written: what it means has this name, or this and `.md`.
-pub fn asked_name(target: &str) -> String {
+/// The folded file name in a target as written: the file has this name, or this name with `.md`.
+pub fn target_file_name(target: &str) -> String {
     fold_name(file_name(tail_of(target)))
 }
 
-/// Whatever a path with dots leads to ends in what follows the dots.
+/// The part of a relative path after its leading `.` and `..`; every file that it resolves to ends with it.
 fn tail_of(target: &str) -> &str {
     let mut tail = target;
     let mut rest = target;
@@ -264,12 +263,12 @@ fn tail_of(target: &str) -> &str {
     tail
 }
 
-/// The files that a target may mean.
+/// The files that a target may resolve to.
 struct Fitting<'n, 't> {
     tail: &'t str,
-    /// Those that end in it as it is.
+    /// Files whose path ends with the target.
     files: Vec<&'n str>,
-    /// Those that end in it with `.md`.
+    /// Files whose path ends with the target and `.md`.
     notes: Vec<&'n str>,
 }
 
@@ -300,13 +299,13 @@ impl<'n, 't> Fitting<'n, 't> {
         find(&self.files, path).or_else(|| find(&self.notes, &format!("{path}.md")))
     }
 
-    /// All of them by name, the preferred one first.
+    /// All of them, the preferred one first.
     fn by_name(self) -> Vec<&'n str> {
         let (mut found, spelled) = match self.files.is_empty() {
             false => (self.files, self.tail.to_owned()),
             true => (self.notes, format!("{}.md", self.tail)),
         };
-        // Where only the case differs, the one that is spelled as the link is preferred.
+        // If only the case differs, prefer the spelling of the link.
         let shortest = found.first().map_or(0, |path| path.chars().count());
         let mut equals = found
             .iter()
@@ -318,7 +317,7 @@ impl<'n, 't> Fitting<'n, 't> {
     }
 }
 
-/// Of the folded name (FNV-1a). Nearly all names are ASCII, and need not be copied for it.
+/// The FNV-1a hash of the folded name. ASCII names, nearly all, are not copied.
 pub(super) fn hash(name: &str) -> u64 {
     let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let begin = 0xcbf2_9ce4_8422_2325;
@@ -334,7 +333,7 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
-/// Whether two names are one, whatever their case and Unicode spelling.
+/// Whether two names are equal, ignoring case and Unicode normalization.
 pub(super) fn same_name(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() {
         return one.eq_ignore_ascii_case(other);
@@ -342,7 +341,7 @@ pub(super) fn same_name(one: &str, other: &str) -> bool {
     fold_name(one) == fold_name(other)
 }
 
-/// Whether `path` ends in the whole parts `folded`.
+/// Whether `path` ends with the complete path components `folded`.
 fn ends_in(path: &str, folded: &str) -> bool {
     if path.is_ascii() && folded.is_ascii() {
         let Some(start) = path.len().checked_sub(folded.len()) else {
@@ -356,12 +355,12 @@ fn ends_in(path: &str, folded: &str) -> bool {
         .is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
-/// Whether a target is written from the folder of its note, with `./` or `../`.
+/// Whether a target is relative, with `./` or `../`.
 pub(super) fn is_dotted(target: &str) -> bool {
     target.starts_with("./") || target.starts_with("../")
 }
 
-/// `target` from `folder`, without `.` and `..`; nothing where it leads out of the vault.
+/// `target` relative to `folder`, without `.` and `..`; `None` if it is outside the vault.
 pub(super) fn join(folder: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {
@@ -385,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_path_wins_then_the_folder_then_the_shortest_path() {
+    fn resolution_prefers_exact_path_then_folder_then_shortest_path() {
         let names = Names::new([
             "Long folder/X.md",
             "A/X.md",
@@ -408,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn names_after_a_move_are_those_of_the_paths_after_it() {
+    fn moved_names_equal_names_of_the_new_paths() {
         let files = ["A/X.md", "B/x.md", "C.md", "D/É.md", "Z/X.md"];
         for moves in [
             vec![],
@@ -432,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguity_is_told() {
+    fn ambiguity_is_reported() {
         let names = Names::new(["A/X.md", "B/X.md", "X y.md", "C/X y.md"]);
         let found = names.resolve("s.md", "X").expect("two fit");
         assert_eq!((found.matched, found.rivals), (Matched::Name, 1));
@@ -450,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_ways_are_tried_first_and_names_after_them() {
+    fn relative_paths_take_precedence_over_names() {
         let names = Names::new(["A/X.md", "X.md", "A/B/s.md", "C/Y.md"]);
         assert_eq!(resolve(&names, "A/B/s.md", "../X.md"), Some("A/X.md"));
         assert_eq!(resolve(&names, "A/B/s.md", "../../X"), Some("X.md"));
@@ -460,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn case_and_unicode_spelling_do_not_matter() {
+    fn case_and_unicode_normalization_are_ignored() {
         let names = Names::new([
             "Caf\u{e9}.md",
             "a.md",

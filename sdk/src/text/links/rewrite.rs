@@ -1,26 +1,25 @@
-//! Links that follow their notes: the splices that make every link of a note mean after a move what it meant before.
+//! Updates links for moves: computes the splices with which every link of a note resolves to the same file as before.
 //!
-//! Only the path of a link is replaced, in the manner in which it was written: a bare name stays a bare name where
-//! that is still enough, a relative way stays relative, an encoding stays. Links that a move would silently point to
-//! another file are pinned by a path.
+//! Only the path of a link is replaced, in the same form: a bare name stays a bare name if it is still sufficient, a relative
+//! path stays relative, the encoding stays. Links that would otherwise resolve to another file get a full path.
 
 use std::collections::HashMap;
 use std::fmt;
 
+use super::forms::{Form, candidates, encode, writes_extension};
 use super::parse::parse_where;
-use super::spelling::{Form, encode, spellings, writes_extension};
 use super::{Link, Matched, Names, Resolved, Splice, Wanted, parse};
 
 /// Files that move together, from path to path.
 #[derive(Debug, Clone, Default)]
 pub struct Moves {
     files: HashMap<String, String>,
-    /// What they are called, before and after.
+    /// Their names before and after.
     names: Wanted,
 }
 
 impl<O: Into<String>, N: Into<String>> FromIterator<(O, N)> for Moves {
-    /// A file that moves to where it is does not move.
+    /// Skips moves to the same path.
     fn from_iter<I: IntoIterator<Item = (O, N)>>(moves: I) -> Moves {
         let moves = moves.into_iter().map(|(old, new)| (old.into(), new.into()));
         let files: HashMap<String, String> = moves.filter(|(old, new)| old != new).collect();
@@ -31,12 +30,12 @@ impl<O: Into<String>, N: Into<String>> FromIterator<(O, N)> for Moves {
 }
 
 impl Moves {
-    /// Where the file at `path` moves to, if it moves.
+    /// The new path of the file at `path`, if it moves.
     pub fn destination(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
     }
 
-    /// Where the file at `path` is after the moves.
+    /// The path of the file at `path` after the moves.
     pub fn after<'p>(&'p self, path: &'p str) -> &'p str {
         self.destination(path).unwrap_or(path)
     }
@@ -48,59 +47,59 @@ impl Moves {
             .map(|(old, new)| (old.as_str(), new.as_str()))
     }
 
-    /// The files whose links these moves can disturb: those that move, and those that share a name with one that
-    /// arrives. A note that moves itself must be parsed whatever this says.
+    /// The files whose links these moves can affect: those that move, and those with the same name as a new path. A note that
+    /// moves itself must always be parsed.
     pub fn disturbed(&self) -> &Wanted {
         &self.names
     }
 
-    /// Whether nothing moves.
+    /// Whether there are no moves.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 }
 
-/// What a change of files asks of one note.
+/// The changes of one note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rewrite {
-    /// What to replace, in order.
+    /// The splices, in order.
     pub splices: Vec<Splice>,
-    /// The links that would have to change and cannot.
+    /// The links that cannot be updated.
     pub stuck: Vec<Stuck>,
 }
 
 impl Rewrite {
-    /// The note with all splices made.
+    /// The note with all splices applied.
     pub fn apply(&self, note: &str) -> String {
         apply(note, &self.splices)
     }
 }
 
-/// A link that cannot be rewritten and will not mean what it meant.
+/// A link that cannot be updated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stuck {
-    /// The note that holds the link, by its path before the change.
+    /// The note with the link, by its path before the change.
     pub path: String,
-    /// The line of the file on which the link begins, from 1.
+    /// Its first line in the file, from 1.
     pub line: usize,
-    /// The whole link as it is written.
+    /// The whole link as written.
     pub link: String,
-    /// The path of the file that it ought to point to.
+    /// The path of the file that it should resolve to.
     pub target: String,
-    /// Why it cannot.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Why a link cannot be rewritten.
+/// Why a link cannot be updated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// The new path has a character that a link of this kind cannot hold.
+    /// The new path has a character that this kind of link cannot contain.
     Unwritable(char),
-    /// No spelling leads to the file.
+    /// No form of the path resolves to the file.
     Unreachable,
-    /// With the new path in it the text around the link would be read differently.
+    /// With the new path the surrounding text would be parsed differently.
     Swallowed,
-    /// Links refer to this definition by its label; without it they would become plain text with brackets.
+    /// Other links refer to this definition by its label, and would break without it.
     Referred,
 }
 
@@ -108,12 +107,12 @@ impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Unwritable(letter) => {
-                write!(formatter, "a link of this kind cannot hold `{letter}`")
+                write!(formatter, "this kind of link cannot contain `{letter}`")
             }
-            Reason::Unreachable => write!(formatter, "no spelling of the path leads to the file"),
+            Reason::Unreachable => write!(formatter, "no form of the path resolves to the file"),
             Reason::Swallowed => write!(
                 formatter,
-                "with the new path the text around the link would be read differently"
+                "with the new path the surrounding text would be parsed differently"
             ),
             Reason::Referred => write!(
                 formatter,
@@ -123,12 +122,12 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The splices of the note at `path` (before the moves), such that every link that resolved in `before` means the
-/// same file in `after`. Links that resolved to nothing are left alone.
+/// The splices of the note at `path` (before the moves), with which every link that resolved in `before` resolves to the same
+/// file in `after`. Unresolved links are not changed.
 pub fn rewrite(path: &str, note: &str, moves: &Moves, before: &Names, after: &Names) -> Rewrite {
     let mut result = Rewrite::default();
     let task = Task { path, moves, after };
-    // Where the note stays, a link means what it meant unless something that moves has its name.
+    // If the note does not move, only links with the name of a moved file can change.
     let moves_itself = moves.destination(path).is_some();
     let links = if moves_itself {
         parse(note)
@@ -152,7 +151,7 @@ pub fn rewrite(path: &str, note: &str, moves: &Moves, before: &Names, after: &Na
                 .push(task.stuck(note, link, found.path, reason)),
         }
     }
-    // The path of a link around an image stands behind that of the image.
+    // The path of a link around an image comes after that of the image.
     result.splices.sort_by_key(|(range, _)| range.start);
     let is_risky = |(range, written): &Splice| is_risky(written) || is_risky(&note[range.clone()]);
     if result.splices.iter().any(is_risky) && !task.holds(note, &parse(note), before, &result) {
@@ -178,7 +177,7 @@ struct Task<'t> {
 }
 
 impl Task<'_> {
-    /// How the path of `link` must be written after the moves, if not as it is.
+    /// The new notation of the path of `link`, if it must change.
     fn respell(
         &self,
         note: &str,
@@ -193,7 +192,7 @@ impl Task<'_> {
             .resolve(source, &link.target)
             .is_some_and(|now| now.path == wanted);
         let undisturbed = match form {
-            // A relative way may by chance still lead to the file, found by its name, but no other tool would.
+            // A relative path may still resolve to the file by name, but not in other tools.
             Form::Relative { .. } => source == self.path && wanted == found.path,
             Form::Name => crate::stem_of(wanted) == crate::stem_of(found.path),
             Form::Tail(_) | Form::Path | Form::Rooted => wanted == found.path,
@@ -204,11 +203,11 @@ impl Task<'_> {
         let extension = writes_extension(&link.target, found.path);
         let written = &note[link.target_range.clone()];
         let mut reason = Reason::Unreachable;
-        for spelling in spellings(form, wanted, source, extension) {
-            if !self.leads(source, &spelling.target, wanted, spelling.must_be_unique) {
+        for candidate in candidates(form, wanted, source, extension) {
+            if !self.leads(source, &candidate.target, wanted, candidate.must_be_unique) {
                 continue;
             }
-            match encode(&spelling.target, link.notation, written) {
+            match encode(&candidate.target, link.notation, written) {
                 Ok(new) => return Ok((new != written).then_some(new)),
                 Err(unwritable) => reason = unwritable,
             }
@@ -223,7 +222,7 @@ impl Task<'_> {
         })
     }
 
-    /// Whether the note, rewritten, still has the same links, and each means what it should.
+    /// Whether the rewritten note has the same links, and each resolves to the intended file.
     fn holds(&self, note: &str, links: &[Link], before: &Names, result: &Rewrite) -> bool {
         let rewritten = parse(&result.apply(note));
         let source = self.moves.after(self.path);
@@ -253,12 +252,12 @@ impl Task<'_> {
     }
 }
 
-/// Whether this text can close or open code, math, a comment or HTML that stands beside the link.
+/// Whether this text can open or close code, math, a comment or HTML around the link.
 fn is_risky(written: &str) -> bool {
     written.contains(['`', '$', '<', '>']) || written.contains("%%")
 }
 
-/// `note` with `splices`, which are in order and apart, made.
+/// `note` with `splices` applied, which are in order and disjoint.
 pub(super) fn apply(note: &str, splices: &[Splice]) -> String {
     let mut result = String::with_capacity(note.len());
     let mut copied = 0;
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_keeps_the_form_of_each_link() {
+    fn renames_keep_the_form_of_each_link() {
         let files = ["s.md", "A/Old one.md"];
         let note = "[[Old one]] [[old one|x]] [[A/Old one#h]] ![[Old one.md#^b|y]] [t](A/Old%20one.md#f \"t\") \
                     [t](<./A/Old one.md>) [[/A/Old one]] `[[Old one]]`\n\n[id]: A/Old%20one.md\n";
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_name_stays_while_it_is_enough() {
+    fn bare_names_are_kept_if_sufficient() {
         let files = ["s.md", "A/X.md", "A/s.md", "Other/Y.md"];
         let moves = [("A/X.md", "B/X.md")];
         assert_eq!(
@@ -319,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_would_be_stolen_is_pinned() {
+    fn links_that_would_resolve_to_another_file_get_a_path() {
         let files = ["s.md", "Long/X.md", "Long/s.md", "Y.md"];
         let moves = [("Y.md", "X.md")];
         assert_eq!(
@@ -333,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_moves_takes_its_relative_links_along() {
+    fn relative_links_of_a_moved_note_are_updated() {
         let files = ["A/s.md", "A/X.md", "A/B/i.png", "Y.md"];
         let moves = [("A/s.md", "C/D/s.md")];
         assert_eq!(
@@ -355,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_around_an_image_and_the_image_both_follow() {
+    fn a_link_around_an_image_and_the_image_are_both_updated() {
         let files = ["s.md", "i.png", "X.md"];
         let moves = [("i.png", "p/i.png"), ("X.md", "Y.md")];
         assert_eq!(
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn two_notes_may_change_places() {
+    fn two_notes_can_swap_paths() {
         let files = ["s.md", "A.md", "B.md"];
         assert_eq!(
             rewritten(
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_stay() {
+    fn encodings_are_kept() {
         let files = ["s.md", "A/é x.md"];
         assert_eq!(
             rewritten(
@@ -412,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_told() {
+    fn links_that_cannot_be_written_are_reported() {
         let result = tried(
             &["s.md", "X.md"],
             &[("X.md", "C# [1].md")],
@@ -432,12 +431,12 @@ mod tests {
         );
         assert_eq!(
             stuck.reason.to_string(),
-            "a link of this kind cannot hold `#`"
+            "this kind of link cannot contain `#`"
         );
     }
 
     #[test]
-    fn a_name_that_would_end_code_is_not_written() {
+    fn names_that_would_end_code_are_not_written() {
         let moves = [("X.md", "a`b.md")];
         assert_eq!(
             rewritten(&["s.md", "X.md"], &moves, "s.md", "[[X]]"),

@@ -1,6 +1,5 @@
-//! The letters of links: where a wikilink, a Markdown destination or a reference definition that begins at a given
-//! byte ends, and how their text decodes. Whether a link may stand at that byte is not decided here, so that the
-//! filter, which ignores context, reads exactly what the parser reads.
+//! The syntax of links: parses a wikilink, a Markdown destination or a reference definition at a given byte, and decodes it.
+//! It ignores context, so that the filter recognizes exactly the same syntax as the parser.
 
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ pub(super) struct Wikilink {
     pub(super) end: usize,
 }
 
-/// Read the wikilink whose `[[` stands at `at`; nothing at or after `end` belongs to it.
+/// Parses the wikilink whose `[[` is at `at`, up to `end`.
 pub(super) fn wikilink(text: &str, at: usize, end: usize) -> Option<Wikilink> {
     let bytes = &text.as_bytes()[..end];
     let open = at + 2;
@@ -33,7 +32,7 @@ pub(super) fn wikilink(text: &str, at: usize, end: usize) -> Option<Wikilink> {
     };
     let (path_end, alias, end) = if bytes[separator] == b'|' {
         let close = alias_end(bytes, separator + 1)?;
-        // In a table the pipe must be escaped; the backslash belongs to the pipe, not to the name.
+        // In a table the pipe is escaped; the backslash is not part of the name.
         let escaped = separator > open && bytes[separator - 1] == b'\\';
         (
             separator - usize::from(escaped),
@@ -56,7 +55,7 @@ pub(super) fn wikilink(text: &str, at: usize, end: usize) -> Option<Wikilink> {
     })
 }
 
-/// Where the `]]` after an alias begins. A single pair of brackets within the alias belongs to it.
+/// The start of the `]]` after an alias, which may contain single pairs of brackets.
 fn alias_end(bytes: &[u8], start: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut position = start;
@@ -86,7 +85,7 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// A Markdown destination.
 pub(super) struct Destination {
-    /// What is written, without angle brackets.
+    /// Its bytes, without angle brackets.
     pub(super) range: Range<usize>,
     pub(super) angle: bool,
     /// After the destination and its angle brackets.
@@ -94,7 +93,7 @@ pub(super) struct Destination {
 }
 
 impl Destination {
-    /// The path and, where there is a `#`, the fragment.
+    /// The path and, after `#`, the fragment.
     pub(super) fn parts(&self, text: &str) -> (Range<usize>, Option<Range<usize>>) {
         let Range { start, end } = self.range;
         match text[start..end].find('#') {
@@ -108,10 +107,10 @@ impl Destination {
     }
 }
 
-/// Nesting of parentheses that CommonMark asks a parser to support.
+/// The nesting of parentheses that CommonMark requires.
 const MAX_PARENTHESES: usize = 32;
 
-/// Read the destination that begins at `at`.
+/// Parses the destination at `at`.
 pub(super) fn destination(text: &str, at: usize, end: usize) -> Option<Destination> {
     let bytes = &text.as_bytes()[..end];
     if bytes.get(at) == Some(&b'<') {
@@ -164,8 +163,8 @@ pub(super) fn destination(text: &str, at: usize, end: usize) -> Option<Destinati
     })
 }
 
-/// Read `destination "title")` after the opening parenthesis of an inline link; the second value is the byte after
-/// the closing one.
+/// Parses `destination "title")` after the opening parenthesis of an inline link; the second value is the byte after the
+/// closing one.
 pub(super) fn inline_destination(
     text: &str,
     at: usize,
@@ -188,7 +187,7 @@ pub(super) struct Definition {
     pub(super) end: usize,
 }
 
-/// Read the reference definition whose `[` stands at `at`. A footnote's definition is not one.
+/// Parses the reference definition whose `[` is at `at`. Footnote definitions do not count.
 pub(super) fn definition(text: &str, at: usize, end: usize) -> Option<Definition> {
     let bytes = &text.as_bytes()[..end];
     if bytes.get(at) != Some(&b'[') || bytes.get(at + 1) == Some(&b'^') {
@@ -208,7 +207,7 @@ pub(super) fn definition(text: &str, at: usize, end: usize) -> Option<Definition
         return None;
     }
     let found = destination(text, skip_whitespace(bytes, close + 2), end)?;
-    // A title may follow, on this line or the next; what follows it decides whether it is one.
+    // A title may follow on this line or the next; it must be the last thing on its line.
     let after_title =
         title(bytes, skip_whitespace(bytes, found.end)).and_then(|after| line_end(bytes, after));
     let end = after_title.or_else(|| line_end(bytes, found.end))?;
@@ -219,7 +218,7 @@ pub(super) fn definition(text: &str, at: usize, end: usize) -> Option<Definition
     })
 }
 
-/// The end of this line, if nothing but blanks is left on it.
+/// The end of this line, if the rest of it is blank.
 fn line_end(bytes: &[u8], at: usize) -> Option<usize> {
     let blanks = bytes[at..]
         .iter()
@@ -245,7 +244,7 @@ fn title(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The first byte at or after `at` that is no whitespace.
+/// The first non-whitespace byte at or after `at`.
 pub(super) fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
     at + bytes[at.min(bytes.len())..]
         .iter()
@@ -253,7 +252,7 @@ pub(super) fn skip_whitespace(bytes: &[u8], at: usize) -> usize {
         .count()
 }
 
-/// Whether a destination as it is written names something outside the vault: it has a scheme or a host.
+/// Whether a destination as written is outside the vault: it has a scheme or a host.
 pub(super) fn is_external(written: &str) -> bool {
     if written.starts_with("//") {
         return true;
@@ -267,7 +266,7 @@ pub(super) fn is_external(written: &str) -> bool {
     })
 }
 
-/// Undo backslash escapes and percent-encoding. What does not decode to UTF-8 stays as it is written.
+/// Decodes backslash escapes and percent-encoding. Sequences that are not UTF-8 stay as written.
 pub(super) fn decode(written: &str) -> String {
     if !written.contains(['\\', '%']) {
         return written.to_owned();
@@ -305,7 +304,7 @@ fn hex(digit: u8) -> u8 {
     char::from(digit).to_digit(16).unwrap_or_default() as u8
 }
 
-/// What a fragment as it is written, already decoded, points to.
+/// Parses a decoded fragment.
 pub(super) fn fragment(written: &str) -> Option<Fragment> {
     if let Some(block) = written.trim().strip_prefix('^') {
         return Some(Fragment::Block(block.to_owned()));

@@ -1,6 +1,6 @@
-//! Where the parts of a YAML mapping stand, and which bytes change when one of them does.
+//! Computes the splices for a change in a YAML mapping.
 //!
-//! The tree of yaml-edit is only read. A layout that is not understood gives no splices at all.
+//! It only reads the tree of yaml-edit. For a layout that is not supported it returns `None`.
 
 use super::Change;
 use crate::text::lines::{end_of_line, start_of_line};
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::ops::Range;
 use yaml_edit::{Mapping, MappingEntry, Sequence, TextPosition, YamlNode};
 
-/// The splices that make a change in YAML whose value at the changed path is `old`.
+/// The splices of a change in YAML whose value at the changed path is `old`.
 pub(super) fn splices(
     source: &str,
     change: &Change,
@@ -52,7 +52,7 @@ pub(super) fn splices(
     None
 }
 
-/// A value wrapped into the keys that lead to it.
+/// A value nested in mappings for the keys of its path.
 fn nested(path: &[String], value: &Value) -> Value {
     path.iter().rev().fold(value.clone(), |value, key| {
         Value::Object(Map::from_iter([(key.clone(), value)]))
@@ -73,7 +73,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Changes the value of an entry that exists.
+    /// Changes the value of an existing entry.
     fn assign(
         &self,
         mapping: &Mapping,
@@ -134,7 +134,7 @@ impl Layout<'_> {
                 Splice::replace(lines, rendered.lines),
             ]);
         }
-        // Spaces, a tag's place and an anchor before the value stay, unless nothing would follow them.
+        // Keep spaces, a tag and an anchor before the value, unless the value becomes empty.
         let replaced = if inline.is_empty() {
             colon..place.end
         } else {
@@ -146,7 +146,7 @@ impl Layout<'_> {
         ])
     }
 
-    /// Adds an entry after all others; `end` is where that is in a mapping of lines.
+    /// Adds an entry after all others; `end` is its offset in a block mapping.
     fn insert(
         &self,
         mapping: &Mapping,
@@ -172,7 +172,7 @@ impl Layout<'_> {
         }])
     }
 
-    /// Takes an entry out.
+    /// Removes an entry.
     fn remove(&self, mapping: &Mapping, entry: &MappingEntry) -> Option<Vec<Splice>> {
         let range = self.entry_range(entry);
         if !mapping.is_flow_style() {
@@ -189,7 +189,7 @@ impl Layout<'_> {
         Some(vec![delete_between_commas(&all, index..index + 1)])
     }
 
-    /// Changes a list where old and new items differ; items that stay keep their spelling and comments.
+    /// Changes the items of a list that differ; unchanged items keep their notation and comments.
     fn change_items(
         &self,
         sequence: &Sequence,
@@ -296,7 +296,7 @@ impl Layout<'_> {
         Some(splices)
     }
 
-    /// The lines of each item of a block list, from its dash. Comments between items belong to none of them.
+    /// The lines of each item of a block list, from its dash. Comments between items belong to no item.
     fn item_lines(
         &self,
         sequence: &Sequence,
@@ -329,7 +329,7 @@ impl Layout<'_> {
         )
     }
 
-    /// From the key to the end of its value, without a comment or the line ending after it.
+    /// The range from the key to the end of its value, without a trailing comment or line ending.
     fn entry_range(&self, entry: &MappingEntry) -> Range<usize> {
         let start = bytes(entry.byte_range()).start;
         let key = entry
@@ -342,7 +342,7 @@ impl Layout<'_> {
                 .map_or(colon, |node| self.value_range(&node).end.max(colon))
     }
 
-    /// The bytes of a value. Blank lines and the line ending after a value of several lines are not part of it.
+    /// The bytes of a value, without blank lines and the line ending after a multi-line value.
     fn value_range(&self, node: &YamlNode) -> Range<usize> {
         let range = bytes(node.byte_range());
         let value = &self.source[range.clone()];
@@ -367,7 +367,7 @@ impl Layout<'_> {
         offset - start_of_line(self.source, offset)
     }
 
-    /// Where the line of a byte begins, if nothing but spaces stands before it.
+    /// The start of the line of a byte, if there are only spaces before it.
     fn indented_line(&self, offset: usize) -> Option<usize> {
         let start = start_of_line(self.source, offset);
         self.source[start..offset]
@@ -377,7 +377,7 @@ impl Layout<'_> {
     }
 }
 
-/// Takes items of a flow collection out with the commas that become needless.
+/// Removes items of a flow collection with their commas.
 fn delete_between_commas(all: &[Range<usize>], gone: Range<usize>) -> Splice {
     let start = if gone.start > 0 {
         all[gone.start - 1].end

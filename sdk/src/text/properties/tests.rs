@@ -1,4 +1,4 @@
-//! Tests of the properties: what an edit of the frontmatter changes, and what it leaves alone.
+//! Tests of property edits: the changed value, and lossless preservation of the rest.
 
 use super::*;
 use serde_json::json;
@@ -139,7 +139,7 @@ fn lists_keep_their_style() {
 }
 
 #[test]
-fn new_keys_come_last_and_nest_by_dots() {
+fn new_keys_are_appended_and_dotted_keys_nest() {
     assert_eq!(
         set_yaml(YAML, json!({"new": ["x"]})),
         format!("{YAML}new:\n  - x\n")
@@ -168,7 +168,7 @@ fn new_keys_come_last_and_nest_by_dots() {
 }
 
 #[test]
-fn nested_objects_keep_the_lines_that_stay() {
+fn unchanged_nested_keys_keep_their_lines() {
     assert_eq!(
         set_yaml(YAML, json!({"nested": {"k": "v", "other": 1}})),
         YAML.replace("  deep:\n    m: 1\n", "  other: 1\n")
@@ -176,7 +176,7 @@ fn nested_objects_keep_the_lines_that_stay() {
 }
 
 #[test]
-fn removing_takes_the_lines_of_the_key() {
+fn removing_deletes_the_lines_of_the_key() {
     assert_eq!(
         remove_yaml(YAML, "title"),
         YAML.replace("title: \"Old\" # why\n", "")
@@ -203,7 +203,7 @@ fn removing_takes_the_lines_of_the_key() {
 }
 
 #[test]
-fn frontmatter_comes_and_goes_with_its_properties() {
+fn frontmatter_is_created_and_removed_with_its_properties() {
     assert_eq!(
         set("\u{feff}x\r\ny", json!({"a.b": [1]})),
         "\u{feff}---\r\na:\r\n  b:\r\n    - 1\r\n---\r\nx\r\ny"
@@ -234,7 +234,7 @@ fn line_endings_follow_the_note() {
 }
 
 #[test]
-fn what_cannot_be_done_safely_is_refused() {
+fn unsafe_edits_are_rejected() {
     let error = |text: &str, key: &str| {
         set_properties(text, &Map::from_iter([(key.to_owned(), json!(1))]), &[]).unwrap_err()
     };

@@ -1,4 +1,4 @@
-//! Tests of the sections: which one a name means, and what an edit of it leaves alone.
+//! Tests of sections: lookup by heading path, and lossless edits.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn error(text: &str, wanted: &str) -> TextError {
 }
 
 #[test]
-fn a_path_names_a_heading_below_another() {
+fn heading_paths_select_nested_headings() {
     assert_eq!(found(NOTE, "Log"), 10);
     assert_eq!(found(NOTE, "Plan > Risks"), 7);
     assert_eq!(found(NOTE, "# Plan > ## Risks"), 7);
@@ -30,7 +30,7 @@ fn a_path_names_a_heading_below_another() {
 }
 
 #[test]
-fn a_duplicate_is_told_with_spellings_that_work() {
+fn ambiguous_headings_are_reported_with_unique_paths() {
     for (text, wanted) in [
         (NOTE, "Plan"),
         (NOTE, "Risks"),
@@ -55,15 +55,15 @@ fn a_duplicate_is_told_with_spellings_that_work() {
     }
     assert_eq!(
         error(NOTE, "Plan").to_string(),
-        "`Plan` fits 2 headings; choose one: `Plan [1]` (line 3), `Plan [2]` (line 15)"
+        "`Plan` matches 2 headings; use one of these: `Plan [1]` (line 3), `Plan [2]` (line 15)"
     );
 }
 
 #[test]
-fn a_heading_that_is_not_there_is_told_with_similar_ones() {
+fn a_missing_heading_is_reported_with_similar_ones() {
     assert_eq!(
         error(NOTE, "Plan > Risk").to_string(),
-        "no heading `Plan > Risk`; the nearest: `Plan > Risks` (line 7), `Log > Risks` (line 11)"
+        "no heading `Plan > Risk`; similar headings: `Plan > Risks` (line 7), `Log > Risks` (line 11)"
     );
     assert!(matches!(
         error(NOTE, "Plan [3]"),
@@ -74,7 +74,7 @@ fn a_heading_that_is_not_there_is_told_with_similar_ones() {
 }
 
 #[test]
-fn a_section_is_read_with_or_without_those_below() {
+fn sections_are_read_with_or_without_nested_ones() {
     assert_eq!(
         read(NOTE, "Plan [1]", Extent::Own).unwrap().text,
         "# Plan\n\nfirst\n\n"
@@ -100,12 +100,12 @@ fn appending_keeps_the_blank_lines_before_the_next_heading() {
 }
 
 #[test]
-fn prepending_goes_right_below_the_heading() {
+fn prepending_inserts_right_below_the_heading() {
     assert_eq!(prepend("A\n=\n\nx", "A", "y").unwrap(), "A\n=\ny\n\nx");
 }
 
 #[test]
-fn replacing_keeps_the_heading_and_what_parts_the_sections() {
+fn replacing_keeps_the_heading_and_surrounding_blank_lines() {
     assert_eq!(
         replace("# A\n\nx\n\n## C\nc\n\n# B\n", "A", "y", Extent::Own).unwrap(),
         "# A\n\ny\n\n## C\nc\n\n# B\n"
@@ -130,7 +130,7 @@ fn replacing_keeps_the_heading_and_what_parts_the_sections() {
 }
 
 #[test]
-fn deleting_takes_the_whole_section() {
+fn deleting_removes_the_whole_section() {
     assert_eq!(
         delete("a\n# A\nx\n## C\nc\n# B\nb", "A").unwrap(),
         "a\n# B\nb"

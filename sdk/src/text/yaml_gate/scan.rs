@@ -1,6 +1,6 @@
-//! Measuring YAML without parsing it: one pass over the bytes that finds the tokens as libyaml does, and keeps only how
-//! deep they nest, how many there are, and how much aliases stand for. What it counts is never less than what the parser
-//! makes of it. YAML that the parser rejects may be measured any way: the parser stops there.
+//! Measures YAML without parsing it: one pass over the bytes that tokenizes like libyaml, and tracks only nesting, number of
+//! nodes, and the expanded size of aliases. The results are upper bounds for the parser's. For YAML that the parser rejects
+//! they are unspecified.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use super::{MAX_ALIASES, MAX_BYTES, MAX_DEPTH, MAX_EXPANDED_BYTES, MAX_NODES, Ya
 
 mod scalars;
 
-/// What was measured of some YAML that is within all limits.
+/// The measurements of YAML within all limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measured {
-    /// How deep its lists and mappings nest, aliases aside.
+    /// The nesting of lists and mappings, without aliases.
     pub(super) depth: usize,
-    /// How many nodes it has at most, and how many bytes, with aliases expanded.
+    /// Upper bounds for the number of nodes and bytes, with aliases expanded.
     pub(super) nodes: usize,
     pub(super) bytes: usize,
 }
 
-/// Measures YAML, up to the first limit that it exceeds.
+/// Measures YAML; stops at the first limit that it exceeds.
 pub(super) fn measure(yaml: &str) -> Result<Measured, YamlLimit> {
     if yaml.len() > MAX_BYTES {
         return Err(YamlLimit::Bytes);
@@ -42,37 +42,37 @@ struct Scan<'y> {
     at: usize,
     line: usize,
     line_start: usize,
-    /// The lists and mappings in brackets that are open.
+    /// The open flow collections.
     flow: Vec<Flow>,
-    /// The lists and mappings by indentation that are open.
+    /// The open block collections.
     indents: Vec<Indent>,
     depth: usize,
     deepest: usize,
-    /// Whether the next token may begin a key without `?`.
+    /// Whether the next token may start a simple key (without `?`).
     key_allowed: bool,
-    /// Where such a key may have begun, outside of brackets.
+    /// The possible start of a simple key, in block context.
     key: Option<Key>,
     nodes: usize,
-    /// What the aliases so far added.
+    /// The expanded size of the aliases so far.
     expanded: usize,
     aliases: usize,
-    /// Anchors whose node has not ended.
+    /// Anchors whose node is still open.
     open: Vec<Anchor<'y>>,
     anchors: HashMap<&'y [u8], Size>,
 }
 
 struct Flow {
     is_list: bool,
-    /// Within `[a: b]`, which is a mapping in the list.
+    /// Whether in `[a: b]`, which is a mapping in the list.
     in_pair: bool,
 }
 
 struct Indent {
     column: usize,
     is_mapping: bool,
-    /// Within a list whose dashes are in the column of the mapping's keys.
+    /// Whether in a list whose dashes are in the column of the mapping's keys.
     in_list: bool,
-    /// Within an item of a list, either kind.
+    /// Whether in an item of either kind of list.
     in_item: bool,
 }
 
@@ -83,7 +83,7 @@ struct Key {
     column: usize,
 }
 
-/// How much a node is, with aliases expanded.
+/// The size of a node, with aliases expanded.
 #[derive(Clone, Copy)]
 struct Size {
     bytes: usize,
@@ -94,14 +94,14 @@ struct Anchor<'y> {
     name: &'y [u8],
     at: usize,
     start: Size,
-    /// Where it is: within how many brackets, and in which column of lists and mappings by indentation.
+    /// Its position: the number of open flow collections, and the column in block context.
     flow: usize,
     column: Option<usize>,
     in_item: bool,
 }
 
 impl<'y> Scan<'y> {
-    /// One token. Whether there may be more.
+    /// Scans a token; returns whether there may be more.
     fn token(&mut self) -> Result<bool, YamlLimit> {
         self.skip_to_token();
         let column = self.at - self.line_start;
@@ -183,7 +183,7 @@ impl<'y> Scan<'y> {
         self.bytes.get(self.at + ahead).copied()
     }
 
-    /// The length of the line break here, of any kind that libyaml knows.
+    /// The length of the line break here, of any kind that libyaml recognizes.
     fn line_break(&self, ahead: usize) -> usize {
         match self.bytes.get(self.at + ahead..).unwrap_or_default() {
             [b'\r', b'\n', ..] | [0xc2, 0x85, ..] => 2,
@@ -193,7 +193,7 @@ impl<'y> Scan<'y> {
         }
     }
 
-    /// Whether here is a space, a tab, a line break or the end.
+    /// Whether the next byte is a space, tab, line break or the end.
     fn is_blank(&self, ahead: usize) -> bool {
         matches!(self.peek(ahead), None | Some(b' ' | b'\t' | 0)) || self.line_break(ahead) > 0
     }
@@ -204,7 +204,7 @@ impl<'y> Scan<'y> {
         self.line_start = self.at;
     }
 
-    /// To the end of the line.
+    /// Skips to the end of the line.
     fn skip_line(&mut self) {
         while self.peek(0).is_some() && self.line_break(0) == 0 {
             self.at += 1;
@@ -222,7 +222,7 @@ impl<'y> Scan<'y> {
                 && self.bytes[self.at..].starts_with("\u{feff}".as_bytes())
             {
                 self.at += 3;
-                // It takes one column, as every character does.
+                // Like every character it counts as one column.
                 self.line_start = self.at - 1;
             }
             while matches!(self.peek(0), Some(b' ' | b'\t')) {
@@ -269,7 +269,7 @@ impl<'y> Scan<'y> {
         self.key_allowed = false;
     }
 
-    /// Ends the lists and mappings whose column is right of this one.
+    /// Closes the block collections with a greater column.
     fn unroll(&mut self, column: Option<usize>) {
         while let Some(last) = self.indents.last() {
             if column.is_some_and(|column| last.column <= column) {
@@ -280,7 +280,7 @@ impl<'y> Scan<'y> {
         }
     }
 
-    /// Begins a list or mapping, if it is right of those that are open.
+    /// Opens a block collection, if its column is greater than those of the open ones.
     fn roll(&mut self, column: usize, is_mapping: bool) -> Result<(), YamlLimit> {
         if self
             .indents
@@ -319,7 +319,7 @@ impl<'y> Scan<'y> {
         Ok(())
     }
 
-    /// A key at a column: the list that was the value of the key before has ended.
+    /// A key at a column: ends a list that is the value of the previous key.
     fn key_at(&mut self, column: usize) -> Result<(), YamlLimit> {
         self.roll(column, true)?;
         if let Some(last) = self.indents.last_mut()
@@ -333,7 +333,7 @@ impl<'y> Scan<'y> {
         Ok(())
     }
 
-    /// A key or value in brackets; in a list it begins a mapping.
+    /// A key or value in flow context; in a list it starts a mapping.
     fn pair(&mut self) -> Result<(), YamlLimit> {
         match self.flow.last_mut() {
             Some(flow) if flow.is_list && !flow.in_pair => {
@@ -371,7 +371,7 @@ impl<'y> Scan<'y> {
             return self.key_at(column);
         };
         self.key_at(key.column)?;
-        // An anchor before a key is the key's.
+        // An anchor before a key belongs to the key.
         if self.open.last().is_some_and(|anchor| anchor.at == key.at) {
             self.close();
         }
@@ -420,7 +420,7 @@ impl<'y> Scan<'y> {
         if self.open.iter().any(|anchor| anchor.name == name) {
             return Err(YamlLimit::Expansion);
         }
-        // One that stands for nothing is the parser's affair.
+        // Undefined aliases are left to the parser.
         let size = self.anchors.get(name);
         let size = size.copied().unwrap_or(Size { bytes: 0, nodes: 1 });
         self.expanded = self.expanded.saturating_add(size.bytes);
@@ -430,7 +430,7 @@ impl<'y> Scan<'y> {
         self.count(size.nodes.max(1))
     }
 
-    /// The node of the last open anchor ends here.
+    /// Ends the node of the last open anchor.
     fn close(&mut self) {
         let end = self.size();
         if let Some(anchor) = self.open.pop() {
@@ -442,7 +442,7 @@ impl<'y> Scan<'y> {
         }
     }
 
-    /// Ends the nodes that what begins in this column is not part of, outside of brackets.
+    /// In block context, ends the nodes that a token in this column is not part of.
     fn close_before(&mut self, column: usize, is_item: bool) {
         while let Some(anchor) = self.open.last() {
             let has_ended = anchor.flow > 0

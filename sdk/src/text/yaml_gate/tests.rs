@@ -1,4 +1,4 @@
-//! Bombs are refused, frontmatter is not, and what is measured is never less than what the parser makes of it.
+//! YAML bombs are rejected, normal frontmatter is not, and measurements are never lower than the parser's result.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ fn nested_in_blocks(levels: usize) -> String {
 }
 
 #[test]
-fn depth_is_bounded_however_it_is_written() {
+fn depth_is_limited_in_every_notation() {
     let brackets = |levels: usize| format!("a: {}{}\n", "[".repeat(levels), "]".repeat(levels));
     let braces = |levels: usize| format!("a: {}{}\n", "{b: ".repeat(levels), "}".repeat(levels));
     let dashes = |levels: usize| format!("a:\n  {}x\n", "- ".repeat(levels));
@@ -42,7 +42,7 @@ fn depth_is_bounded_however_it_is_written() {
     }
 }
 
-/// Everything here makes a careless scan believe that the brackets are in a string, a comment or closed again.
+/// Prefixes that could make a scanner treat the brackets as part of a string or comment, or as closed.
 #[test]
 fn depth_cannot_be_hidden() {
     let bomb = "[".repeat(200);
@@ -76,7 +76,7 @@ fn depth_cannot_be_hidden() {
     ] {
         let yaml = format!("{before}{bomb}");
         let refused = check(&yaml) == Err(YamlLimit::Depth);
-        // What the parser does not nest need not be refused.
+        // The parser does not nest this, so it need not be rejected.
         assert!(refused || before == "a: it's ", "{before:?}");
     }
     for not_closing in ["\"]\", ", "']', ", "x #]\n, ", "\"a\\\"]\", "] {
@@ -86,7 +86,7 @@ fn depth_cannot_be_hidden() {
 }
 
 #[test]
-fn aliases_are_bounded_by_number_and_by_what_they_stand_for() {
+fn aliases_are_limited_by_number_and_expanded_size() {
     let billion = {
         let mut yaml = "a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n".to_owned();
         for level in 1..9 {
@@ -117,7 +117,7 @@ fn aliases_are_bounded_by_number_and_by_what_they_stand_for() {
     assert_eq!(check(&long), Err(YamlLimit::Expansion));
     assert_eq!(check(&many), Err(YamlLimit::Aliases));
     assert_eq!(check(own), Err(YamlLimit::Expansion));
-    // What people use them for is fine.
+    // Normal use of aliases is accepted.
     let used = "base: &base\n  color: red\n  size: 1\none:\n  <<: *base\ntwo: &name text\nlist:\n- *name\n- *name\n- &n x\n- *n\n- *n\n&key k: *name\n";
     let measured = measure(used).unwrap();
     assert!(measured.bytes < used.len() + 200, "{measured:?}");
@@ -126,7 +126,7 @@ fn aliases_are_bounded_by_number_and_by_what_they_stand_for() {
 }
 
 #[test]
-fn size_and_number_of_values_are_bounded() {
+fn size_and_number_of_values_are_limited() {
     let long = format!("a: {}\n", "x".repeat(MAX_BYTES));
     assert_eq!(check(&long), Err(YamlLimit::Bytes));
     assert_eq!(check(&long[..MAX_BYTES - 1]), Ok(()));
@@ -147,7 +147,7 @@ fn a_note_over_a_limit_has_no_properties_and_cannot_be_edited() {
     assert_eq!(too_complex.code(), crate::Code::TooLarge);
     let set = Map::from_iter([("b".to_owned(), json!(1))]);
     assert_eq!(set_properties(&note, &set, &[]), Err(too_complex));
-    // Nor can a note be brought over one.
+    // An edit cannot exceed a limit either.
     let deep = (0..MAX_DEPTH + 1).fold(json!(1), |inner, _| json!([inner]));
     for note in ["text\n", "---\nb: 1\n---\ntext\n"] {
         let set = Map::from_iter([("a".to_owned(), deep.clone())]);
@@ -160,7 +160,7 @@ fn a_note_over_a_limit_has_no_properties_and_cannot_be_edited() {
 }
 
 #[test]
-fn usual_frontmatter_is_measured_as_it_nests() {
+fn common_frontmatter_is_measured_exactly() {
     for (yaml, depth) in [
         ("", 0),
         ("# only a comment\n", 0),
@@ -236,25 +236,25 @@ const PIECES: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Frontmatter as it is written here is measured exactly.
+    /// YAML written by this crate is measured exactly.
     #[test]
-    fn what_is_written_is_measured_as_it_nests(value in values()) {
+    fn written_yaml_is_measured_exactly(value in values()) {
         let map = match value {
             Value::Object(map) => map,
             other => Map::from_iter([("key".to_owned(), other)]),
         };
         let depth = depth_of(&Value::Object(map.clone()));
         let text = yaml::entries(&map, 0, "\n");
-        // An empty mapping is written as nothing at all.
+        // An empty mapping is written as an empty text.
         let expected = if map.is_empty() { 0 } else { depth };
         prop_assert_eq!(measure(&text).map(|found| found.depth), Ok(expected), "{}", text);
         let flow = yaml::flow(&Value::Object(map));
         prop_assert_eq!(measure(&flow).map(|found| found.depth), Ok(depth), "{}", flow);
     }
 
-    /// Whatever the parser accepts is not more than what was measured.
+    /// Measurements are an upper bound for everything that the parser accepts.
     #[test]
-    fn nothing_is_missed(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
+    fn measurements_are_upper_bounds(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
         let text = pieces.concat();
         let Ok(value) = yaml_serde::from_str::<yaml_serde::Value>(&text) else {
             return Ok(());
@@ -266,7 +266,7 @@ proptest! {
         if !text.contains('*') {
             prop_assert!(measured.depth >= depth, "{text:?}: {measured:?}, {depth} deep");
         }
-        // A document may be one empty value, for which there is nothing to count.
+        // A document may be a single empty value, which is not counted.
         prop_assert!(measured.nodes + 1 >= nodes, "{text:?}: {measured:?}, {nodes} nodes");
     }
 }

@@ -1,18 +1,18 @@
-// A tool domain for Notehost. An action is its words, which a model reads, its fields, and a function. The vault that it
-// is handed can do exactly what the caller may do.
+// A tool domain for Notehost. An action is a description, which a model reads, its fields, and a function. The vault that
+// it receives permits exactly what the caller may do.
 import { domain, invalid } from "./notehost.js";
 
 const path = { type: "string", description: "The note's path, or its unique name" };
 const counted = {
   path: { type: "string", description: "The note" },
-  words: { type: "integer", description: "How many words it has" },
+  words: { type: "integer", description: "Number of words" },
 };
 const wordsOf = (text) => text.split(/\s+/).filter(Boolean).length;
 
 export default domain({
   name: "domain_name",
   version: "0.1.0",
-  description: "Words: how many a note has (`count`), and one more line of them at its end (`add`).",
+  description: "Count the words of a note (`count`), and append a line to it (`add`).",
   actions: {
     count: {
       description: "Count the words of a note.",
@@ -28,7 +28,7 @@ export default domain({
 
     add: {
       description: "Add a line to the end of a note.",
-      // The host holds it to this: an action that only reads cannot write, whatever its code says.
+      // The host enforces it: an action with the effect "read" cannot write.
       effect: "write",
       input: { path, line: { type: "string", description: "The line, without a line break" } },
       output: counted,
@@ -37,7 +37,7 @@ export default domain({
         const note = vault.readNote(path);
         const gap = note.text === "" || note.text.endsWith("\n") ? "" : "\n";
         const text = `${note.text}${gap}${line}\n`;
-        // Staged: it lands when the action has returned, or not at all.
+        // Staged: committed when the action returns, discarded if it throws.
         vault.write(note, text);
         return { path: note.path, words: wordsOf(text) };
       },

@@ -17,6 +17,6 @@ test("a line is added at the end", () => {
   assert.throws(() => run(definition, vault, "add", { path: "Plan", line: "a\nb" }), refusal("validation_error"));
 });
 
-test("a note that nobody wrote is not found", () => {
+test("counting a missing note is not_found", () => {
   assert.throws(() => run(definition, memoryVault(), "count", { path: "Plan" }), refusal("not_found"));
 });

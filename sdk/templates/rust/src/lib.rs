@@ -1,10 +1,10 @@
-//! A tool domain for Notehost. An action is a struct: its fields are its arguments, its doc comments are what a model
-//! reads, `run` is its behaviour. The vault that it is handed can do exactly what the caller may do.
+//! A tool domain for Notehost. An action is a struct: its fields are the arguments, its doc comments are what a model
+//! reads, `run` is its behaviour. The vault that it receives permits exactly what the caller may do.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Words: how many a note has (`count`), and one more line of them at its end (`add`).
+    /// Count the words of a note (`count`), and append a line to it (`add`).
     "domain_name" {
         "count" => Count,
         "add" => Add,
@@ -20,12 +20,12 @@ pub struct Count {
     pub path: String,
 }
 
-/// What was counted.
+/// A note and its word count.
 #[reply]
 pub struct Counted {
     /// The note.
     pub path: String,
-    /// How many words it has.
+    /// Number of words.
     pub words: usize,
 }
 
@@ -59,7 +59,7 @@ pub struct Add {
 
 impl Action for Add {
     type Output = Counted;
-    // The host holds it to this: an action that only reads cannot write, whatever its code says.
+    // The host enforces it: an action with `Effect::Read` cannot write.
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<Counted> {
@@ -75,7 +75,7 @@ impl Action for Add {
             "\n"
         };
         let text = format!("{}{gap}{}\n", note.text, self.line);
-        // Staged: it lands when the action has returned, or not at all.
+        // Staged: committed when the action returns `Ok`, discarded otherwise.
         vault.write_note(&note, &text)?;
         Ok(Counted {
             words: text.split_whitespace().count(),
@@ -104,14 +104,14 @@ mod tests {
             path: "plan".into(),
         }
         .run(&vault)
-        .expect("it is there");
+        .expect("the note exists");
         assert_eq!((counted.path.as_str(), counted.words), ("Work/Plan.md", 5));
     }
 
     #[test]
     fn a_line_is_added_at_the_end() {
         let vault = Vault::in_memory().with("Plan.md", "first");
-        assert_eq!(add(&vault, "second").expect("it is added").words, 2);
+        assert_eq!(add(&vault, "second").expect("the line is added").words, 2);
         assert_eq!(vault.text("Plan.md").as_deref(), Some("first\nsecond\n"));
         assert_eq!(
             add(&vault, "a\nb").expect_err("two lines").code(),
@@ -120,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_nobody_wrote_is_not_found() {
-        let error = add(&Vault::in_memory(), "x").expect_err("no note");
+    fn adding_to_a_missing_note_is_not_found() {
+        let error = add(&Vault::in_memory(), "x").expect_err("the note is missing");
         assert_eq!(error.code(), "not_found");
     }
 }

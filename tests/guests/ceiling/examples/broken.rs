@@ -1,4 +1,4 @@
-//! Says that it only writes, and removes.
+//! Declares the effect `write`, and removes.
 
 use guest_ceiling::{Look, Put, Wipe};
 use notehost_sdk::prelude::*;
@@ -6,7 +6,7 @@ use notehost_sdk::prelude::*;
 notehost_sdk::manifest! {"effect": "write"}
 
 domain! {
-    /// Looks, writes and removes.
+    /// Reads, writes and removes.
     "ceiling" {
         "look" => Look,
         "put" => Put,

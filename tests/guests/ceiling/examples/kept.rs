@@ -1,4 +1,4 @@
-//! Says that it writes, and does no more.
+//! Declares the effect `write`, and only writes.
 
 use guest_ceiling::{Look, Put};
 use notehost_sdk::prelude::*;
@@ -11,7 +11,7 @@ notehost_sdk::manifest! {
 }
 
 domain! {
-    /// Looks and writes.
+    /// Reads and writes.
     "ceiling" {
         "look" => Look,
         "put" => Put,

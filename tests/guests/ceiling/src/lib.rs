@@ -1,61 +1,61 @@
-//! What the components with a manifest have in common: three actions, one of each effect.
+//! Shared code of the components with a manifest: three actions, one of each effect.
 
 use notehost_sdk::prelude::*;
 
-/// Whether a note is there.
+/// Whether a note exists.
 #[args]
 pub struct Look {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
 /// Write a note.
 #[args]
 pub struct Put {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
 /// Remove a note.
 #[args]
 pub struct Wipe {
-    /// Which note.
+    /// The path of the note.
     pub path: String,
 }
 
-/// What was done.
+/// The result.
 #[reply]
-pub struct Done {
-    /// To which note.
+pub struct PathReply {
+    /// The path of the note.
     pub path: String,
 }
 
 impl Action for Look {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.stat(&self.path)?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }
 
 impl Action for Put {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.create(&self.path, b"put\n")?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }
 
 impl Action for Wipe {
-    type Output = Done;
+    type Output = PathReply;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Done> {
+    fn run(self, vault: &Vault) -> Result<PathReply> {
         vault.remove(&self.path)?;
-        Ok(Done { path: self.path })
+        Ok(PathReply { path: self.path })
     }
 }

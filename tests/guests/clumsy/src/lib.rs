@@ -1,5 +1,5 @@
-//! The careless author: each action breaks one rule of the contract, and keeps all others. The conformance kit has to
-//! find each, and to call it by its name. The first action keeps every rule.
+//! A careless author: each action breaks exactly one rule of the contract. The conformance suite has to report each
+//! under the right check. The first action follows every rule.
 
 use std::time::SystemTime;
 
@@ -11,22 +11,22 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 
 type Run = fn(&Vault, &Value) -> Result<Reply, Error>;
 
-/// The name of each action, its effect, and what it does.
+/// The name of each action, its effect, and its function.
 const ACTIONS: [(&str, &str, Run); 14] = [
-    ("fine", "write", fine),
+    ("conforming", "write", conforming),
     ("nullable", "read", length),
-    ("untold", "read", length),
-    ("misled", "read", length),
+    ("undescribed", "read", length),
+    ("wrong_example", "read", length),
     ("panics", "read", panics),
-    ("mumbles", "read", mumbles),
-    ("shrugs", "read", shrugs),
-    ("misfits", "read", misfits),
-    ("oversteps", "read", oversteps),
+    ("unknown_code", "read", unknown_code),
+    ("empty_message", "read", empty_message),
+    ("wrong_output", "read", wrong_output),
+    ("stores_in_read", "read", stores_in_read),
     ("spins", "read", spins),
-    ("dices", "read", dices),
-    ("trusts", "read", trusts),
-    ("assumes", "read", assumes),
-    ("removes", "write", removes),
+    ("nondeterministic", "read", nondeterministic),
+    ("ignores_denial", "read", ignores_denial),
+    ("ignores_changes", "read", ignores_changes),
+    ("removes_in_write", "write", removes_in_write),
 ];
 
 struct Clumsy;
@@ -38,7 +38,7 @@ impl Guest for Clumsy {
             .map(|(name, effect, _)| {
                 json!({
                     "name": name,
-                    "description": "Tell how long a note is, after a fashion.",
+                    "description": "Return the length of a note.",
                     "effect": effect,
                     "input": input(name),
                     "output": {
@@ -72,65 +72,65 @@ export_bindings!(Clumsy with_types_in notehost_sdk::guest);
 fn input(action: &str) -> Value {
     let path = match action {
         "nullable" => json!({"type": ["string", "null"], "description": "The note."}),
-        "untold" => json!({"type": "string"}),
+        "undescribed" => json!({"type": "string"}),
         _ => json!({"type": "string", "description": "The note."}),
     };
     let mut input = json!({"type": "object", "properties": {"path": path}, "required": ["path"]});
-    if action == "misled" {
+    if action == "wrong_example" {
         input["examples"] = json!([{"note": "Work/Plan.md"}]);
     }
     input
 }
 
-/// Keeps every rule.
-fn fine(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Follows every rule.
+fn conforming(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let bytes = vault.read(path(arguments))?.bytes;
     store::set("length", bytes.len().to_string().as_bytes())?;
     answer(bytes.len())
 }
 
-/// Keeps every rule but what its schema says.
+/// Follows every rule except for its declared schema.
 fn length(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     answer(vault.read(path(arguments))?.bytes.len())
 }
 
-/// Takes any note for text.
+/// Assumes that every note is text.
 fn panics(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let bytes = vault.read(path(arguments))?.bytes;
     answer(String::from_utf8(bytes).expect("a note is text").len())
 }
 
-/// Has a code of its own.
-fn mumbles(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Uses an unknown error code.
+fn unknown_code(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
         Err(_) => Err(refusal("oops", "something went wrong")),
     }
 }
 
-/// Says that something went wrong, and not what.
-fn shrugs(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Fails with a message that explains nothing.
+fn empty_message(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     match vault.read(path(arguments)) {
         Ok(blob) => answer(blob.bytes.len()),
         Err(error) => Err(refusal(&error.code, "")),
     }
 }
 
-/// Answers something else than it announced.
-fn misfits(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Returns something that does not match its output schema.
+fn wrong_output(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     Ok(reply(&json!({ "length": length.to_string() })))
 }
 
-/// Keeps a count, as an action that reads may not.
-fn oversteps(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Stores a counter, although it is declared as a read.
+fn stores_in_read(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = store::set("count", b"1");
     answer(length)
 }
 
-/// Removes, as an action that writes may not.
-fn removes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Removes, although it is declared as a write.
+fn removes_in_write(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let _ = vault.remove(path(arguments));
     answer(length)
@@ -144,15 +144,15 @@ fn spins(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     length(vault, arguments)
 }
 
-/// Answers by the clock.
-fn dices(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Its result depends on the clock.
+fn nondeterministic(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     answer(length + since.map_or(0, |since| since.as_nanos() as usize % 1_000_000_007))
 }
 
-/// Takes for granted that what it just read can be looked at.
-fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Assumes that a note that it listed can be read.
+fn ignores_denial(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let length = vault.read(path(arguments))?.bytes.len();
     let folder = vault
         .list("", false, None, 10)
@@ -160,8 +160,8 @@ fn trusts(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     answer(length + folder.entries.len())
 }
 
-/// Takes for granted that a note stays as long as it was.
-fn assumes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+/// Assumes that a note keeps its length.
+fn ignores_changes(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let expected = vault.stat(path(arguments))?.size;
     let length = vault.read(path(arguments))?.bytes.len();
     assert_eq!(expected, length as u64, "the note stays as it is");

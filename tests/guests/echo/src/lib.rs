@@ -1,65 +1,65 @@
-//! The polite guest: a third-party domain as the SDK's documentation tells to write one. Tests load it from its file
-//! where they need a component that is not part of the program.
+//! A conforming guest: a third-party domain written as the SDK's documentation recommends. Tests load it from its file
+//! where they need a component that is not embedded in the program.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says back what it is told.
+    /// Echoes texts.
     "echo" {
         "say" => Say,
         "remember" => Remember,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
-pub struct Said {
+pub struct SayReply {
     /// The text.
     pub text: String,
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Said> {
-        Ok(Said { text: self.text })
+    fn run(self, _: &Vault) -> Result<SayReply> {
+        Ok(SayReply { text: self.text })
     }
 
-    fn text(said: &Said) -> String {
-        said.text.clone()
+    fn text(reply: &SayReply) -> String {
+        reply.text.clone()
     }
 }
 
-/// Keep a text in the domain's own store, and say what was kept before.
+/// Store a text in the domain's own store, and return the previous one.
 #[args]
 pub struct Remember {
     /// The text.
     pub text: String,
 }
 
-/// What was kept.
+/// The stored text.
 #[reply]
-pub struct Remembered {
-    /// The text that was kept before, if there was one.
+pub struct RememberReply {
+    /// The previous text, if there was one.
     pub before: Option<String>,
 }
 
 impl Action for Remember {
-    type Output = Remembered;
+    type Output = RememberReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Remembered> {
+    fn run(self, vault: &Vault) -> Result<RememberReply> {
         let before = vault.store_get("text")?;
         vault.store_set("text", self.text.as_bytes())?;
-        Ok(Remembered {
+        Ok(RememberReply {
             before: before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         })
     }

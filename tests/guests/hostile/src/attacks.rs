@@ -1,15 +1,15 @@
-//! Using up what a call is given: time, stack, memory, host calls, room in the log, room for what is staged.
+//! Resource exhaustion: time, stack, memory, host calls, log space, staged bytes.
 
 use std::hint::black_box;
 
 use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
-use notehost_sdk::guest::notehost::domain::{log, store};
+use notehost_sdk::guest::notehost::domain::{index, log, store};
 use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
 
-/// Some attacks take long: only the test that means them makes them with this path.
+/// Some attacks take long: they only run if the test passes this path.
 const EXPENSIVE: &str = "Open/Note.md";
 const MEGABYTE: usize = 1 << 20;
 
@@ -26,7 +26,7 @@ pub fn recurse(_: &Vault, _: &Value) -> Result<Reply, Error> {
         if black_box(depth) == u64::MAX {
             return depth;
         }
-        // Something is left to do after the call, so that no compiler makes a loop of it.
+        // Work remains after the call, so that the compiler cannot turn it into a loop.
         black_box(deeper(depth + 1)).wrapping_add(depth)
     }
     Ok(answer(&json!({ "depth": deeper(0) })))
@@ -74,7 +74,7 @@ pub fn flood_output(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Stages gigabytes, and passes on the refusal.
+/// Stages gigabytes, and passes on the error.
 pub fn stage_until_refused(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     for number in 0..4096 {
@@ -83,7 +83,7 @@ pub fn stage_until_refused(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Stages more than it may, and says that all is well.
+/// Stages more than allowed, and reports success.
 pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     let mut refused = 0;
@@ -94,7 +94,7 @@ pub fn stage_regardless(vault: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({ "refused": refused })))
 }
 
-/// Asks one long question after the other, and passes on the refusal.
+/// Sends one long query after the other, and passes on the error.
 pub fn ask_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));
@@ -106,7 +106,7 @@ pub fn ask_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Erro
     Ok(answer(&json!({})))
 }
 
-/// Looks for one note after the other that is not there, and passes on the refusal.
+/// Looks up missing notes one after the other, and passes on the error.
 pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
         return Ok(answer(&json!({})));
@@ -122,6 +122,45 @@ pub fn miss_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Err
     Ok(answer(&json!({})))
 }
 
+/// Gives one staged note one name after the other, and passes on the refusal.
+pub fn rename_until_refused(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let folder = format!("Open/{}", format!("{}/", "n".repeat(200)).repeat(15));
+    let mut path = format!("{folder}start.md");
+    vault.create(&path, b"on the move")?;
+    for number in 0..100_000 {
+        let next = format!("{folder}{number}.md");
+        vault.rename(&path, &next)?;
+        path = next;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Looks for one key after the other that its store does not have, and passes on the refusal.
+pub fn keys_until_refused(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    if text(arguments, "path") != EXPENSIVE {
+        return Ok(answer(&json!({})));
+    }
+    let key = "k".repeat(180);
+    for number in 0..150_000 {
+        store::get(&format!("{key}{number}"))?;
+    }
+    Ok(answer(&json!({})))
+}
+
+/// Asks for the notes of a glob whose braces nest as deep as the test wants, and passes on the refusal.
+pub fn deep_glob(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let depth = arguments["depth"].as_u64().unwrap_or(1) as usize;
+    let glob = format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
+    index::find(
+        vault,
+        &json!({ "where": { "path": glob }, "limit": 1 }).to_string(),
+    )?;
+    Ok(answer(&json!({})))
+}
+
 /// Hands much to the host in one host call.
 pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     if text(arguments, "path") != EXPENSIVE {
@@ -132,7 +171,7 @@ pub fn hand_over(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// Fills its private store beyond the quota, and passes on the refusal.
+/// Fills its private store beyond the quota, and passes on the error.
 pub fn store_until_refused(_: &Vault, _: &Value) -> Result<Reply, Error> {
     let bytes = vec![b'x'; MEGABYTE];
     for number in 0..4096 {

@@ -1,8 +1,8 @@
-//! The enemy: a component whose every action is an attack. It speaks the contract itself instead of using `domain!`,
-//! because an enemy is not held by a polite library.
+//! The hostile guest: a component whose every action is an attack. It implements the contract itself instead of using
+//! `domain!`, because an attacker does not use a library that checks its calls.
 //!
-//! `attacks` uses up what a call is given, `trespass` reaches for what it was not given, `nonsense` answers what no
-//! honest domain would, `lingering` stays until something is taken from it, and then tries what it has left.
+//! `attacks` exhausts resources, `trespass` reaches for paths and effects that were not granted, `nonsense` returns
+//! invalid replies, `lingering` waits until a permission is revoked, and then tries what it still can do.
 
 mod attacks;
 mod lingering;
@@ -17,7 +17,7 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, the effect it is declared with, and what it does.
-const ACTIONS: [(&str, &str, Attack); 31] = [
+const ACTIONS: [(&str, &str, Attack); 36] = [
     ("spin", "read", attacks::spin),
     ("recurse", "read", attacks::recurse),
     ("trap", "read", attacks::trap),
@@ -32,6 +32,9 @@ const ACTIONS: [(&str, &str, Attack); 31] = [
     ("store_until_refused", "write", attacks::store_until_refused),
     ("ask_until_refused", "read", attacks::ask_until_refused),
     ("miss_until_refused", "read", attacks::miss_until_refused),
+    ("rename_until_refused", "write", attacks::rename_until_refused),
+    ("keys_until_refused", "read", attacks::keys_until_refused),
+    ("deep_glob", "read", attacks::deep_glob),
     ("hand_over", "read", attacks::hand_over),
     ("write_then_trap", "write", attacks::write_then_trap),
     ("write_then_spin", "write", attacks::write_then_spin),
@@ -45,6 +48,8 @@ const ACTIONS: [(&str, &str, Attack); 31] = [
     ("nag", "read", nonsense::nag),
     ("print", "read", nonsense::print),
     ("giant_reply", "read", nonsense::giant_reply),
+    ("giant_refusal", "read", nonsense::giant_refusal),
+    ("link_often", "read", nonsense::link_often),
     ("broken_json", "read", nonsense::broken_json),
     ("no_object", "read", nonsense::no_object),
     ("unknown_code", "read", nonsense::unknown_code),
@@ -104,7 +109,7 @@ fn refusal(code: &str, message: &str) -> Error {
     }
 }
 
-/// An argument that is a text; empty if it was not given.
+/// A text argument; empty if it is missing.
 fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
     arguments[name].as_str().unwrap_or_default()
 }

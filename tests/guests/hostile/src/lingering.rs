@@ -1,4 +1,4 @@
-//! Staying until something is taken away, and trying what is left then.
+//! Waits until a permission is revoked, and tries what still works.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
 
-/// Reads a note, waits until it may do something else there, and tells what it sees then.
+/// Reads a note, waits until its access changes, and returns the new outcome.
 pub fn read(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let path = text(arguments, "path");
     let before = code(vault.read(path));
@@ -31,22 +31,22 @@ pub fn read(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     })))
 }
 
-/// Stages a new note, waits until it may not write any more, and says that all is well, so that whatever it staged
-/// would land.
+/// Stages a new note, waits until it may not write any more, and reports success, so that anything it staged would be
+/// committed.
 pub fn write(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let path = text(arguments, "path");
     let bytes = vault.read(path)?.bytes;
     vault.create(&format!("{}Early.md", folder(path)), b"before")?;
-    // What is there already stages nothing.
+    // Writing a note that exists stages nothing.
     linger(|| vault.write(path, &bytes, None).is_err());
     let write = code(vault.write(path, b"after", None));
     let create = code(vault.create(&format!("{}Late.md", folder(path)), b"after"));
-    // There is no reply to see this in if nothing may land.
+    // Nothing can be committed, so there is no reply that could show this.
     log::write(log::Level::Info, &format!("write {write}, create {create}"));
     Ok(answer(&json!({})))
 }
 
-/// Says that it waits, and waits.
+/// Logs that it waits, and waits.
 fn linger(is_over: impl Fn() -> bool) {
     log::write(log::Level::Info, "lingering");
     while !is_over() {

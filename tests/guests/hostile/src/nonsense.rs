@@ -1,4 +1,4 @@
-//! Answers that no honest domain would give.
+//! Invalid replies.
 
 use std::io::Write as _;
 
@@ -9,18 +9,18 @@ use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, refusal, text};
 
-/// Prints what a client would take for a message of the server.
+/// Prints a line that looks like a message of the server.
 pub fn print(_: &Vault, _: &Value) -> Result<Reply, Error> {
     let forged = json!({"jsonrpc": "2.0", "method": "notifications/forged"});
     println!("{forged}");
     eprintln!("{forged}");
-    // Without an end of line as well: it must not wait for the next one's.
+    // Also without a line feed: it must not be joined with the next line.
     print!("{forged}");
     let _ = std::io::stdout().flush();
     Ok(answer(&json!({})))
 }
 
-/// Says how far it is all the time: forwards and backwards, always at the end, and with more words than anybody reads.
+/// Reports progress all the time: forwards and backwards, always at the end, and with overlong messages.
 pub fn nag(_: &Vault, _: &Value) -> Result<Reply, Error> {
     let words = "\u{1b}[2J\n".repeat(1000);
     for number in 0..20_000 {
@@ -31,13 +31,33 @@ pub fn nag(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Ok(answer(&json!({})))
 }
 
-/// As many megabytes as the test wants.
+/// A reply of as many megabytes as the test asks for.
 pub fn giant_reply(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let megabytes = arguments["megabytes"].as_u64().unwrap_or(1);
     Ok(Reply {
         text: "x".repeat((megabytes as usize) << 20),
         structured: "{}".to_owned(),
         content: Vec::new(),
+    })
+}
+
+/// The same as a refusal: what it says, and details of many values.
+pub fn giant_refusal(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let size = (arguments["megabytes"].as_u64().unwrap_or(0) as usize) << 20;
+    let values = arguments["values"].as_u64().unwrap_or(0) as usize;
+    Err(Error {
+        hint: Some("x".repeat(size)),
+        details: Some(format!("{{\"values\":[{}0]}}", "0,".repeat(values))),
+        ..refusal("not_found", "no such thing")
+    })
+}
+
+/// As many links to a note as the test wants.
+pub fn link_often(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    let links = arguments["links"].as_u64().unwrap_or(1) as usize;
+    Ok(Reply {
+        content: vec![Content::Link("Open/Note.md".to_owned()); links],
+        ..answer(&json!({}))
     })
 }
 
@@ -57,7 +77,7 @@ pub fn unknown_code(_: &Vault, _: &Value) -> Result<Reply, Error> {
     Err(refusal("all_your_base", "belongs to us"))
 }
 
-/// Points the client at a file outside of what the caller may see.
+/// Links to a file outside of what the caller may see.
 pub fn link_away(_: &Vault, arguments: &Value) -> Result<Reply, Error> {
     Ok(Reply {
         content: vec![Content::Link(text(arguments, "path").to_owned())],

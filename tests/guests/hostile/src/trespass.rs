@@ -1,4 +1,4 @@
-//! Reaching for what was not given: paths outside the grant or the vault, the machine, the call before.
+//! Access to what was not granted: paths outside the grant or the vault, the machine, the previous call.
 
 use std::io::Read as _;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,8 +10,8 @@ use notehost_sdk::serde_json::{Value, json};
 
 use crate::{answer, text};
 
-/// Does one function of the vault (`with`) on a path, and tells what came of it. It never fails itself, so that
-/// whatever it managed to stage would land.
+/// Runs one function of the vault (`with`) on a path, and returns the outcome. It never fails itself, so that anything
+/// it staged would be committed.
 pub fn reach(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let (path, to) = (text(arguments, "path"), text(arguments, "to"));
     let outcome = match text(arguments, "with") {
@@ -60,7 +60,7 @@ pub fn reach(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     }))
 }
 
-/// What a program finds around itself.
+/// The ambient environment of a program.
 pub fn ambient(_: &Vault, _: &Value) -> Result<Reply, Error> {
     let mut input = Vec::new();
     let _ = std::io::stdin().read_to_end(&mut input);
@@ -71,7 +71,7 @@ pub fn ambient(_: &Vault, _: &Value) -> Result<Reply, Error> {
     })))
 }
 
-/// Counts its calls, in a place that would outlive one if anything did.
+/// Counts its calls in memory that would survive a call if anything did.
 pub fn remember(_: &Vault, _: &Value) -> Result<Reply, Error> {
     static CALLS: AtomicU32 = AtomicU32::new(0);
     let calls = CALLS.fetch_add(1, Ordering::Relaxed) + 1;

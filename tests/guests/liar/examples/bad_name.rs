@@ -1,3 +1,3 @@
-//! Calls its action what no tool can be called.
+//! Its action has a name that is not valid for tools.
 
 guest_liar::describes!(guest_liar::described("liar", "Read; rm -rf", "{}"));

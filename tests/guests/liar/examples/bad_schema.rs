@@ -1,4 +1,4 @@
-//! Has a schema that is none.
+//! Its schema is invalid.
 
 guest_liar::describes!(guest_liar::described(
     "liar",

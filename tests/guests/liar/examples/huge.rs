@@ -1,4 +1,4 @@
-//! Describes itself at a length that nobody should keep.
+//! Its description is larger than the limit.
 
 guest_liar::describes!(guest_liar::described(
     "liar",

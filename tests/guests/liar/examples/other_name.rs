@@ -1,3 +1,3 @@
-//! Calls itself as a domain that is there already.
+//! Uses the name of a domain that exists already.
 
 guest_liar::describes!(guest_liar::described("document", "read", "{}"));

@@ -1,3 +1,3 @@
-//! Has nothing to say of itself.
+//! Its description is an empty text.
 
 guest_liar::describes!(String::new());

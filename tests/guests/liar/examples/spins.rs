@@ -1,4 +1,4 @@
-//! Never ends its description.
+//! Its `describe` never ends.
 
 guest_liar::describes!(loop {
     std::hint::spin_loop();

@@ -1,3 +1,3 @@
-//! Breaks while it describes itself.
+//! Traps in `describe`.
 
 guest_liar::describes!(std::process::abort());

@@ -1,4 +1,4 @@
-//! Has two actions of one name.
+//! Has two actions with the same name.
 
 guest_liar::describes!(format!(
     r#"{{"name": "liar", "version": "1.0.0", "description": "A lie.", "actions": [{0}, {0}]}}"#,

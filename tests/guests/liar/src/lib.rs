@@ -1,9 +1,9 @@
-//! Components that say something of themselves that a host must not believe. Each file in `examples` is one lie.
+//! Components with invalid descriptions. Each file in `examples` is one of them.
 
 #[doc(hidden)]
 pub use notehost_sdk;
 
-/// A component that describes itself with this text and can do nothing.
+/// A component with this description and no behavior.
 #[macro_export]
 macro_rules! describes {
     ($description:expr) => {
@@ -30,7 +30,7 @@ macro_rules! describes {
     };
 }
 
-/// A description with one action, which has these properties in its input schema.
+/// A description with one action whose input schema has these properties.
 pub fn described(domain: &str, action: &str, properties: &str) -> String {
     let action = action_described(action, properties);
     format!(

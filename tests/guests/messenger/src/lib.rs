@@ -1,5 +1,5 @@
-//! The messenger: sends whatever requests it is told to, and tells what came of each. It speaks the contract itself, and
-//! tries to send one even when it is only asked what it is.
+//! Sends the HTTP requests in its arguments, and returns the outcomes. It implements the contract itself, and tries to
+//! send one even in `describe`.
 
 mod request;
 
@@ -12,7 +12,8 @@ struct Messenger;
 
 impl Guest for Messenger {
     fn describe() -> String {
-        let early = request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
+        let describe_request =
+            request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
         let action = |name: &str, effect: &str| {
             json!({
                 "name": name,
@@ -25,13 +26,13 @@ impl Guest for Messenger {
         json!({
             "name": "messenger",
             "version": "0.1.0",
-            "description": format!("Asked early: {early}"),
+            "description": format!("Asked early: {describe_request}"),
             "actions": [action("fetch", "read"), action("send", "write")],
         })
         .to_string()
     }
 
-    /// Reads `note` if there is one, sends `requests` one after the other, and adds to the note that it was here.
+    /// Reads `note` if it is given, sends `requests` one after the other, and appends a line to the note.
     fn call(vault: &Vault, action: String, arguments: String) -> Result<Reply, Error> {
         let arguments: Value = from_str(&arguments).unwrap_or_default();
         let path = arguments["note"].as_str();
@@ -62,7 +63,7 @@ impl Guest for Messenger {
 
 export_bindings!(Messenger with_types_in notehost_sdk::guest);
 
-/// It would like to be granted anything.
+/// Asks for every host.
 #[unsafe(link_section = "notehost:manifest")]
 #[used]
 static MANIFEST: [u8; 15] = *br#"{"http": ["*"]}"#;

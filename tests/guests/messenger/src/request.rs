@@ -1,4 +1,4 @@
-//! One request, as the test describes it: `method`, `scheme`, `authority`, `path`, `headers`, `body` (how many bytes),
+//! One request, described by the test: `method`, `scheme`, `authority`, `path`, `headers`, `body` (number of bytes),
 //! `first_byte_ms`.
 
 use notehost_sdk::serde_json::{Value, json};
@@ -9,18 +9,18 @@ use wasip2::http::types::{
 };
 use wasip2::io::streams::StreamError;
 
-/// Send it; what came of it is `status`, `headers`, `bytes` and `start`, or `refused`.
-pub fn send(wanted: &Value) -> Value {
-    match try_to_send(wanted) {
+/// Sends it; the outcome is `status`, `headers`, `bytes` and `start`, or `refused`.
+pub fn send(request_spec: &Value) -> Value {
+    match try_to_send(request_spec) {
         Ok(answer) => answer,
         Err(why) => json!({ "refused": why }),
     }
 }
 
-fn try_to_send(wanted: &Value) -> Result<Value, String> {
-    let text = |name: &str| wanted[name].as_str();
+fn try_to_send(request_spec: &Value) -> Result<Value, String> {
+    let text = |name: &str| request_spec[name].as_str();
     let headers = Fields::new();
-    for header in wanted["headers"].as_array().into_iter().flatten() {
+    for header in request_spec["headers"].as_array().into_iter().flatten() {
         let [name, value] = [&header[0], &header[1]].map(|part| part.as_str().unwrap_or_default());
         let added = headers.append(name, &value.as_bytes().to_vec());
         added.map_err(|error| format!("{error:?}"))?;
@@ -35,20 +35,20 @@ fn try_to_send(wanted: &Value) -> Result<Value, String> {
         .and_then(|()| request.set_path_with_query(Some(text("path").unwrap_or("/"))))
         .map_err(|()| "it cannot be said".to_owned())?;
     let options = RequestOptions::new();
-    if let Some(first_byte) = wanted["first_byte_ms"].as_u64() {
+    if let Some(first_byte) = request_spec["first_byte_ms"].as_u64() {
         let _ = options.set_first_byte_timeout(Some(first_byte * 1_000_000));
     }
-    let length = wanted["body"].as_u64();
+    let length = request_spec["body"].as_u64();
     let body = length.and_then(|_| request.body().ok());
-    let pending = handle(request, Some(options)).map_err(told)?;
+    let pending = handle(request, Some(options)).map_err(error_text)?;
     if let (Some(body), Some(length)) = (body, length) {
         write(&body, length);
         let _ = OutgoingBody::finish(body, None);
     }
     pending.subscribe().block();
     let answered = pending.get().and_then(Result::ok);
-    let response = answered.ok_or("no answer")?.map_err(told)?;
-    let (bytes, start) = read(&response).map_err(told)?;
+    let response = answered.ok_or("no answer")?.map_err(error_text)?;
+    let (bytes, start) = read(&response).map_err(error_text)?;
     let headers: Vec<Value> = response
         .headers()
         .entries()
@@ -63,11 +63,11 @@ fn try_to_send(wanted: &Value) -> Result<Value, String> {
     }))
 }
 
-fn told(code: ErrorCode) -> String {
+fn error_text(code: ErrorCode) -> String {
     format!("{code:?}")
 }
 
-/// As many bytes as are taken.
+/// Writes as many bytes as are accepted.
 fn write(body: &OutgoingBody, mut length: u64) {
     let Ok(stream) = body.write() else { return };
     while length > 0 {
@@ -79,7 +79,7 @@ fn write(body: &OutgoingBody, mut length: u64) {
     }
 }
 
-/// The whole body: how long it is, and how it begins.
+/// Reads the whole body; returns its length and its start.
 fn read(response: &IncomingResponse) -> Result<(usize, String), ErrorCode> {
     let broken = |()| ErrorCode::InternalError(None);
     let body = response.consume().map_err(broken)?;

@@ -1,5 +1,4 @@
-//! The domain `slow`: actions that take as long as they are told to, say how far they are, and change something at the
-//! end.
+//! The domain `slow`: actions with a configurable duration that report progress and change something at the end.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::thread::sleep;
@@ -8,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Takes its time.
+    /// Slow actions.
     "slow" {
         "work" => Work,
         "remove" => Remove,
@@ -19,53 +18,53 @@ domain! {
 /// Work for a while, then write a note.
 #[args]
 pub struct Work {
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u32,
-    /// How many milliseconds each takes.
+    /// The duration of each step in milliseconds.
     pub pause: u64,
     /// The note that is written at the end.
     pub path: Option<String>,
 }
 
-/// What was done.
+/// The completed work.
 #[reply]
-pub struct Worked {
-    /// How many steps.
+pub struct WorkReply {
+    /// The number of steps.
     pub steps: u32,
 }
 
 impl Action for Work {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
-        take(vault, self.steps, self.pause);
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
+        run_steps(vault, self.steps, self.pause);
         if let Some(path) = &self.path {
             vault.create(path, b"done\n")?;
         }
-        Ok(Worked { steps: self.steps })
+        Ok(WorkReply { steps: self.steps })
     }
 }
 
 /// Work for a while, then remove a note.
 #[args]
 pub struct Remove {
-    /// How many steps there are.
+    /// The number of steps.
     pub steps: u32,
-    /// How many milliseconds each takes.
+    /// The duration of each step in milliseconds.
     pub pause: u64,
     /// The note.
     pub path: String,
 }
 
 impl Action for Remove {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Delete;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
-        take(vault, self.steps, self.pause);
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
+        run_steps(vault, self.steps, self.pause);
         vault.remove(&self.path)?;
-        Ok(Worked { steps: self.steps })
+        Ok(WorkReply { steps: self.steps })
     }
 }
 
@@ -77,10 +76,10 @@ pub struct Stamp {
 }
 
 impl Action for Stamp {
-    type Output = Worked;
+    type Output = WorkReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Worked> {
+    fn run(self, vault: &Vault) -> Result<WorkReply> {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let text = format!(
             "{} {} {:016x}\n",
@@ -89,11 +88,11 @@ impl Action for Stamp {
             RandomState::new().hash_one(0),
         );
         vault.write(&self.path, text.as_bytes(), None)?;
-        Ok(Worked { steps: 1 })
+        Ok(WorkReply { steps: 1 })
     }
 }
 
-fn take(vault: &Vault, steps: u32, pause: u64) {
+fn run_steps(vault: &Vault, steps: u32, pause: u64) {
     let total = u64::from(steps);
     for step in 1..=total {
         sleep(Duration::from_millis(pause));

@@ -1,9 +1,9 @@
-//! Opens files with the standard library, past the vault it was lent.
+//! Opens files with the standard library, bypassing the vault.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Reads what it likes.
+    /// Reads any file.
     "smuggler" {
         "read" => Read,
     }
@@ -12,24 +12,24 @@ domain! {
 /// Read a file of the machine.
 #[args]
 pub struct Read {
-    /// Which file.
+    /// The path of the file.
     pub file: String,
 }
 
-/// What was in it.
+/// The content of the file.
 #[reply]
-pub struct Loot {
+pub struct FileContent {
     /// The text.
     pub text: String,
 }
 
 impl Action for Read {
-    type Output = Loot;
+    type Output = FileContent;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Loot> {
+    fn run(self, _: &Vault) -> Result<FileContent> {
         let text = std::fs::read_to_string(self.file)
             .map_err(|error| Error::not_found(error.to_string()))?;
-        Ok(Loot { text })
+        Ok(FileContent { text })
     }
 }

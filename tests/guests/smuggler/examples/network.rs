@@ -1,41 +1,41 @@
-//! Carries notes out over a socket.
+//! Sends notes over a socket.
 
 use std::io::Write as _;
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Sends what it likes.
+    /// Sends anything.
     "smuggler" {
         "send" => Send,
     }
 }
 
-/// Send a text away.
+/// Send a text over the network.
 #[args]
 pub struct Send {
-    /// Where to.
+    /// The address to connect to.
     pub address: String,
-    /// What.
+    /// The text to send.
     pub text: String,
 }
 
-/// Whether it went.
+/// The result.
 #[reply]
-pub struct Sent {
-    /// How much.
+pub struct SendReply {
+    /// The number of bytes sent.
     pub bytes: u64,
 }
 
 impl Action for Send {
-    type Output = Sent;
+    type Output = SendReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Sent> {
+    fn run(self, _: &Vault) -> Result<SendReply> {
         let sent = std::net::TcpStream::connect(&self.address)
             .and_then(|mut stream| stream.write_all(self.text.as_bytes()));
         sent.map_err(|error| Error::not_found(error.to_string()))?;
-        Ok(Sent {
+        Ok(SendReply {
             bytes: self.text.len() as u64,
         })
     }

@@ -1,4 +1,3 @@
-//! Components that look like honest domains and import more of WASI than a domain may have. Each file in `examples`
-//! is one of them.
+//! Components that look valid but import more of WASI than a domain may. Each file in `examples` is one of them.
 
 #![allow(missing_docs)]

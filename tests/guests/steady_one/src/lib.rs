@@ -1,46 +1,46 @@
-//! The domain `steady`, version 1: what other versions take the place of while calls are under way.
+//! The domain `steady`, version 1, which other versions replace while calls are in flight.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers.
+    /// Reports the version that replies.
     "steady" {
         "say" => Say,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
-pub struct Said {
-    /// Which version said it.
+pub struct SayReply {
+    /// The version that replied.
     pub version: u32,
     /// The text.
     pub text: String,
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Said> {
-        // Long enough that swaps meet calls that are under way.
+    fn run(self, vault: &Vault) -> Result<SayReply> {
+        // Long enough for hot swaps to happen during calls.
         for _ in 0..20 {
             vault.access("x.md");
         }
-        Ok(Said {
+        Ok(SayReply {
             version: 1,
             text: self.text,
         })
     }
 
-    fn text(said: &Said) -> String {
-        said.text.clone()
+    fn text(reply: &SayReply) -> String {
+        reply.text.clone()
     }
 }

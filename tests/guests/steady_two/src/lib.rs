@@ -1,16 +1,16 @@
-//! The domain `steady`, version 2: it answers in another form, takes one more argument and has one more action.
+//! The domain `steady`, version 2: another output format, one more argument and one more action.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers, word by word.
+    /// Reports the version that replies, as words.
     "steady" {
         "say" => Say,
         "count" => Count,
     }
 }
 
-/// Say a text back, word by word.
+/// Return the words of a text.
 #[args]
 pub struct Say {
     /// The text.
@@ -19,26 +19,26 @@ pub struct Say {
     pub loud: Option<bool>,
 }
 
-/// What was said.
+/// The words of the text.
 #[reply]
-pub struct Said {
-    /// Which version said it.
+pub struct SayReply {
+    /// The version that replied.
     pub version: u32,
     /// The words.
     pub words: Vec<String>,
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, vault: &Vault) -> Result<Said> {
+    fn run(self, vault: &Vault) -> Result<SayReply> {
         for _ in 0..20 {
             vault.access("x.md");
         }
         let loud = self.loud.unwrap_or(false);
         let words = self.text.split_whitespace();
-        Ok(Said {
+        Ok(SayReply {
             version: 2,
             words: words
                 .map(|word| match loud {
@@ -49,8 +49,8 @@ impl Action for Say {
         })
     }
 
-    fn text(said: &Said) -> String {
-        said.words.join(" ")
+    fn text(reply: &SayReply) -> String {
+        reply.words.join(" ")
     }
 }
 
@@ -61,20 +61,20 @@ pub struct Count {
     pub text: String,
 }
 
-/// How many there are.
+/// The result.
 #[reply]
-pub struct Counted {
+pub struct CountReply {
     /// The number of words.
     pub words: u32,
 }
 
 impl Action for Count {
-    type Output = Counted;
+    type Output = CountReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Counted> {
+    fn run(self, _: &Vault) -> Result<CountReply> {
         let words = self.text.split_whitespace().count();
-        Ok(Counted {
+        Ok(CountReply {
             words: u32::try_from(words).unwrap_or(u32::MAX),
         })
     }

@@ -1,37 +1,37 @@
-//! The domain `steady`, version 3: it wants to write, which nobody agreed to yet.
+//! The domain `steady`, version 3: it requests write access that has not been granted yet.
 
 use notehost_sdk::prelude::*;
 
 domain! {
-    /// Says which version answers, and writes it down.
+    /// Reports the version that replies, and writes notes.
     "steady" {
         "say" => Say,
         "note" => Note,
     }
 }
 
-/// Say a text back.
+/// Return a text unchanged.
 #[args]
 pub struct Say {
     /// The text.
     pub text: String,
 }
 
-/// What was said.
+/// The echoed text.
 #[reply]
-pub struct Said {
-    /// Which version said it.
+pub struct SayReply {
+    /// The version that replied.
     pub version: u32,
     /// The text.
     pub text: String,
 }
 
 impl Action for Say {
-    type Output = Said;
+    type Output = SayReply;
     const EFFECT: Effect = Effect::Read;
 
-    fn run(self, _: &Vault) -> Result<Said> {
-        Ok(Said {
+    fn run(self, _: &Vault) -> Result<SayReply> {
+        Ok(SayReply {
             version: 3,
             text: self.text,
         })
@@ -47,16 +47,16 @@ pub struct Note {
     pub text: String,
 }
 
-/// Nothing more is said.
+/// An empty result.
 #[reply]
-pub struct Noted {}
+pub struct NoteReply {}
 
 impl Action for Note {
-    type Output = Noted;
+    type Output = NoteReply;
     const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<Noted> {
+    fn run(self, vault: &Vault) -> Result<NoteReply> {
         vault.create(&self.path, self.text.as_bytes())?;
-        Ok(Noted {})
+        Ok(NoteReply {})
     }
 }

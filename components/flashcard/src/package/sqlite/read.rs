@@ -1,12 +1,12 @@
-//! Reading. Every number comes from a stranger's file: nothing is indexed that was not checked.
+//! The SQLite reader. Files are untrusted: every offset is checked before it is used.
 
 use super::{HEADER, INTERIOR, LEAF, MAGIC, Row, Value, local};
-use crate::package::Broken;
+use crate::package::PackageError;
 
-/// How much a file may hold once read, in bytes.
-const MOST: usize = 48 << 20;
+/// Maximum size of the rows read from a file, in bytes.
+const MAX_BYTES: usize = 48 << 20;
 
-/// A file that was opened.
+/// An open SQLite file.
 pub(crate) struct Database {
     bytes: Vec<u8>,
     page: usize,
@@ -14,10 +14,12 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Open a file.
-    pub(crate) fn open(bytes: Vec<u8>) -> Result<Database, Broken> {
+    /// Opens a file.
+    pub(crate) fn open(bytes: Vec<u8>) -> Result<Database, PackageError> {
         if bytes.len() < HEADER || bytes[..16] != MAGIC[..] {
-            return Err(Broken::not("its collection is no SQLite file"));
+            return Err(PackageError::invalid(
+                "the collection is not an SQLite file",
+            ));
         }
         let page = match usize::from(u16::from_be_bytes([bytes[16], bytes[17]])) {
             1 => 65_536,
@@ -26,10 +28,14 @@ impl Database {
         let usable = page.saturating_sub(usize::from(bytes[20]));
         let encoding = u32::from_be_bytes([bytes[56], bytes[57], bytes[58], bytes[59]]);
         if !page.is_power_of_two() || page < 512 || usable < 480 {
-            return Err(Broken::not("its collection has pages of an odd size"));
+            return Err(PackageError::invalid(
+                "the collection has an invalid page size",
+            ));
         }
         if encoding > 1 {
-            return Err(Broken::not("the text of its collection is not UTF-8"));
+            return Err(PackageError::invalid(
+                "the text of the collection is not UTF-8",
+            ));
         }
         Ok(Database {
             bytes,
@@ -38,8 +44,8 @@ impl Database {
         })
     }
 
-    /// The rows of a table, in order; nothing if there is no such table.
-    pub(crate) fn table(&self, name: &str) -> Result<Option<Vec<Row>>, Broken> {
+    /// The rows of a table, in order; `None` if the table does not exist.
+    pub(crate) fn table(&self, name: &str) -> Result<Option<Vec<Row>>, PackageError> {
         for (_, row) in self.rows(1)? {
             let [kind, own, _, root, ..] = row.as_slice() else {
                 continue;
@@ -52,13 +58,13 @@ impl Database {
         Ok(None)
     }
 
-    fn rows(&self, root: usize) -> Result<Vec<Row>, Broken> {
+    fn rows(&self, root: usize) -> Result<Vec<Row>, PackageError> {
         let mut rows = Vec::new();
         let mut waiting = vec![root];
         let mut left = self.bytes.len() / self.page + 1;
         let mut size = 0;
         while let Some(number) = waiting.pop() {
-            // A tree that visits more pages than there are goes in circles.
+            // A tree that visits more pages than the file has is cyclic.
             left = left.checked_sub(1).ok_or_else(damaged)?;
             let (page, offset) = self.page(number)?;
             let header = page.get(offset..offset + 8).ok_or_else(damaged)?;
@@ -86,8 +92,8 @@ impl Database {
         Ok(rows)
     }
 
-    /// A page, and where its own header begins.
-    fn page(&self, number: usize) -> Result<(&[u8], usize), Broken> {
+    /// A page and the offset of its header.
+    fn page(&self, number: usize) -> Result<(&[u8], usize), PackageError> {
         let start = number
             .checked_sub(1)
             .and_then(|before| before.checked_mul(self.page))
@@ -99,14 +105,14 @@ impl Database {
         Ok((page, if number == 1 { HEADER } else { 0 }))
     }
 
-    fn row(&self, page: &[u8], at: usize, size: &mut usize) -> Result<Row, Broken> {
+    fn row(&self, page: &[u8], at: usize, size: &mut usize) -> Result<Row, PackageError> {
         let (length, at) = varint(page, at)?;
         let (id, at) = varint(page, at)?;
         let length = usize::try_from(length).map_err(|_| damaged())?;
         *size = size.saturating_add(length);
-        if length > self.bytes.len() || *size > MOST {
-            return Err(Broken::TooLarge(
-                "a table of its collection is too large".to_owned(),
+        if length > self.bytes.len() || *size > MAX_BYTES {
+            return Err(PackageError::TooLarge(
+                "a table of the collection is too large".to_owned(),
             ));
         }
         let here = local(length, self.usable);
@@ -131,7 +137,7 @@ impl Database {
     }
 }
 
-fn values(payload: &[u8]) -> Result<Vec<Value>, Broken> {
+fn values(payload: &[u8]) -> Result<Vec<Value>, PackageError> {
     let (header, mut at) = varint(payload, 0)?;
     let header = usize::try_from(header).map_err(|_| damaged())?;
     let mut data = header;
@@ -170,18 +176,18 @@ fn integer(bytes: &[u8]) -> i64 {
         .fold(start, |number, byte| number << 8 | i64::from(*byte))
 }
 
-fn two(page: &[u8], at: usize) -> Result<usize, Broken> {
+fn two(page: &[u8], at: usize) -> Result<usize, PackageError> {
     let bytes = page.get(at..at + 2).ok_or_else(damaged)?;
     Ok(usize::from(u16::from_be_bytes([bytes[0], bytes[1]])))
 }
 
-fn four(page: &[u8], at: usize) -> Result<usize, Broken> {
+fn four(page: &[u8], at: usize) -> Result<usize, PackageError> {
     let bytes = page.get(at..at + 4).ok_or_else(damaged)?;
     Ok(u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize)
 }
 
-/// A number of one to nine bytes, and where it ends.
-fn varint(bytes: &[u8], at: usize) -> Result<(i64, usize), Broken> {
+/// Reads a varint of one to nine bytes; returns it and its end.
+fn varint(bytes: &[u8], at: usize) -> Result<(i64, usize), PackageError> {
     let mut number: u64 = 0;
     for index in 0..9 {
         let byte = *bytes.get(at + index).ok_or_else(damaged)?;
@@ -196,6 +202,6 @@ fn varint(bytes: &[u8], at: usize) -> Result<(i64, usize), Broken> {
     Err(damaged())
 }
 
-fn damaged() -> Broken {
-    Broken::not("its collection is damaged")
+fn damaged() -> PackageError {
+    PackageError::invalid("the collection is corrupt")
 }

@@ -1,14 +1,15 @@
-//! What was written is read again; what SQLite itself wrote is read; what is damaged is refused.
+//! Round trips, files written by SQLite itself, and corrupt files.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Made by SQLite 3 (through Python): a table `notes` of 300 rows with long, empty and odd values, on pages of 512 bytes.
+/// Written by SQLite 3 (through Python): a table `notes` of 300 rows with long, empty and odd values, on pages of 512
+/// bytes.
 const BY_SQLITE: &[u8] = include_bytes!("../../../tests/fixtures/by-sqlite.db");
 
 #[test]
-fn a_file_of_sqlite_is_read() {
+fn files_written_by_sqlite_are_read() {
     let database = Database::open(BY_SQLITE.to_vec()).unwrap();
     let rows = database.table("notes").unwrap().unwrap();
     assert_eq!(rows.len(), 300);
@@ -36,7 +37,7 @@ fn a_file_of_sqlite_is_read() {
 }
 
 #[test]
-fn damaged_files_are_refused_and_never_loop() {
+fn corrupt_files_are_rejected_without_looping() {
     assert!(Database::open(b"no".to_vec()).is_err());
     for at in 0..BY_SQLITE.len().min(4096) {
         let mut bytes = BY_SQLITE.to_vec();
@@ -66,7 +67,7 @@ fn value() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn what_is_written_is_read_again(
+    fn tables_round_trip(
         first in proptest::collection::vec(proptest::collection::vec(value(), 0..6), 0..60),
         many in 0i64..9000,
     ) {

@@ -1,24 +1,24 @@
-//! Writing: tables one after the other, each as a tree of pages that are filled from the left.
+//! The SQLite writer: tables one after another, each as a b-tree whose pages are filled in order.
 
 use super::{HEADER, INTERIOR, LEAF, MAGIC, Row, Value, local};
 
 const PAGE: usize = 4096;
-/// The version of SQLite that the file claims to be of.
+/// The SQLite version in the file header.
 const VERSION: u32 = 3_045_000;
 
 /// A table to write.
 pub(crate) struct Table {
     /// Its name.
     pub(crate) name: &'static str,
-    /// How it was made.
+    /// Its CREATE statement.
     pub(crate) sql: &'static str,
     /// Its rows, by id.
     pub(crate) rows: Vec<Row>,
 }
 
-/// A file with these tables. Their `sql` together must fit on one page.
+/// Creates a file with these tables. Their `sql` must fit on one page in total.
 pub(crate) fn write(tables: &[Table]) -> Vec<u8> {
-    // The first page tells of the tables, and is made last.
+    // The first page is the schema table, which is written last.
     let mut pages = Pages(vec![vec![0; PAGE]]);
     let mut schema: Vec<Row> = Vec::new();
     for (index, table) in tables.iter().enumerate() {
@@ -57,13 +57,13 @@ pub(crate) fn write(tables: &[Table]) -> Vec<u8> {
 struct Pages(Vec<Vec<u8>>);
 
 impl Pages {
-    /// Add a page; returns its number.
+    /// Adds a page; returns its number.
     fn add(&mut self, page: Vec<u8>) -> usize {
         self.0.push(page);
         self.0.len()
     }
 
-    /// Write rows; returns the page at the top.
+    /// Writes rows; returns the root page.
     fn table(&mut self, rows: &[Row]) -> usize {
         let mut leaves: Vec<(i64, usize)> = Vec::new();
         let mut cells: Vec<Vec<u8>> = Vec::new();
@@ -86,7 +86,7 @@ impl Pages {
         self.tree(leaves)
     }
 
-    /// Put pages below others until one is at the top.
+    /// Adds interior pages until there is a single root.
     fn tree(&mut self, mut level: Vec<(i64, usize)>) -> usize {
         // A cell has at most 13 bytes and its pointer two.
         const CHILDREN: usize = (PAGE - 12) / 15;
@@ -112,7 +112,7 @@ impl Pages {
         level.first().map_or(0, |(_, number)| *number)
     }
 
-    /// A row as a cell of a leaf; what is too long for it goes to pages of its own.
+    /// A row as a leaf cell; long payloads continue on overflow pages.
     fn cell(&mut self, (id, values): &Row) -> Vec<u8> {
         let payload = record(values);
         let mut cell = Vec::new();
@@ -139,7 +139,7 @@ impl Pages {
     }
 }
 
-/// A page of a tree; the file's own header may stand before it.
+/// A b-tree page; `offset` is the length of the file header before it.
 fn page(kind: u8, cells: &[Vec<u8>], right: Option<usize>, offset: usize) -> Vec<u8> {
     let mut page = vec![0; PAGE];
     let mut pointer = offset + if right.is_some() { 12 } else { 8 };

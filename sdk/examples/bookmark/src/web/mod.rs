@@ -1,72 +1,72 @@
-//! Requests. In the sandbox they are sent by `wasi:http`, which the host answers as far as an admin granted it; natively,
-//! in tests, they are answered by pages that the test made up.
+//! HTTP requests. In the sandbox they use `wasi:http`, which the host permits for granted hosts; in native tests they get
+//! fake responses.
 
 #[cfg(not(target_family = "wasm"))]
-pub mod made_up;
+pub mod fake;
 #[cfg(target_family = "wasm")]
 mod sandbox;
 
 #[cfg(not(target_family = "wasm"))]
-use made_up::send;
+use fake::send;
 #[cfg(target_family = "wasm")]
 use sandbox::send;
 
 use crate::url::Url;
 
-/// How often a page may lead on to another.
-const MOST_STEPS: usize = 5;
-/// How much of a page is read: its head.
+/// The maximum number of redirects to follow.
+const MAX_REDIRECTS: usize = 5;
+/// How much of a page is read; enough for its head.
 #[cfg(target_family = "wasm")]
-const MOST_BYTES: usize = 256 << 10;
+const MAX_PAGE_BYTES: usize = 256 << 10;
 
-/// What is asked for.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Get,
     Head,
 }
 
-/// What a server answered.
+/// A response.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct Response {
     pub status: u16,
-    /// Where it leads on to.
+    /// The target of a redirect.
     pub location: Option<String>,
     /// The beginning of the page.
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 }
 
-/// Why there is no answer, and for which address.
+/// Why a request failed, and for which URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    /// Nobody granted that host.
+pub enum RequestError {
+    /// The host is not granted.
     Denied(Url),
-    /// It is not a public address.
+    /// The address is not public.
     Private(Url),
-    /// More than a call may receive.
+    /// The response exceeds the limit.
     TooLarge(Url),
-    /// It leads on and on.
-    Lost(Url),
-    /// It did not work.
+    /// Too many redirects, or an invalid one.
+    Redirects(Url),
+    /// Any other failure.
     Failed(Url, String),
 }
 
-/// Ask, and go where the answers lead. The host follows nothing by itself, so that it decides about each step.
-pub fn follow(method: Method, url: &Url) -> Result<(Url, Answer), Refusal> {
-    let mut here = url.clone();
-    for _ in 0..=MOST_STEPS {
-        let answer = send(method, &here)?;
-        if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
-            return Ok((here, answer));
+/// Sends a request and follows redirects. The host follows none itself, so that it can check each request.
+pub fn follow(method: Method, url: &Url) -> Result<(Url, Response), RequestError> {
+    let mut current = url.clone();
+    for _ in 0..=MAX_REDIRECTS {
+        let response = send(method, &current)?;
+        if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
+            return Ok((current, response));
         }
-        let next = answer.location.as_deref().and_then(|to| here.join(to));
-        here = next.ok_or(Refusal::Lost(here))?;
+        let next = response.location.as_deref().and_then(|to| current.join(to));
+        current = next.ok_or(RequestError::Redirects(current))?;
     }
-    Err(Refusal::Lost(url.clone()))
+    Err(RequestError::Redirects(url.clone()))
 }

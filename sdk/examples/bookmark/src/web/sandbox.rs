@@ -1,27 +1,27 @@
-//! One request by `wasi:http`.
+//! Sends one request with `wasi:http`.
 
 use wasip2::http::outgoing_handler::handle;
 use wasip2::http::types::{
-    ErrorCode, Fields, IncomingResponse, Method as Asked, OutgoingRequest, Scheme, http_error_code,
+    ErrorCode, Fields, IncomingResponse, Method as WireMethod, OutgoingRequest, Scheme,
+    http_error_code,
 };
 use wasip2::io::streams::StreamError;
 
-use super::{Answer, MOST_BYTES, Method, Refusal};
+use super::{MAX_PAGE_BYTES, Method, RequestError, Response};
 use crate::url::Url;
 
-/// How much is read at once.
-const AT_ONCE: u64 = 64 << 10;
+const READ_CHUNK_BYTES: u64 = 64 << 10;
 
-/// Send a request, and wait for its answer.
-pub fn send(method: Method, url: &Url) -> Result<Answer, Refusal> {
-    let response = ask(method, url).map_err(|code| refusal(url, &code))?;
+/// Sends a request and waits for the response.
+pub fn send(method: Method, url: &Url) -> Result<Response, RequestError> {
+    let response = ask(method, url).map_err(|code| request_error(url, &code))?;
     let location = response.headers().get("location").into_iter().next();
-    Ok(Answer {
+    Ok(Response {
         status: response.status(),
         location: location.and_then(|value| String::from_utf8(value).ok()),
         body: match method {
             Method::Head => Vec::new(),
-            Method::Get => read(&response).map_err(|code| refusal(url, &code))?,
+            Method::Get => read(&response).map_err(|code| request_error(url, &code))?,
         },
     })
 }
@@ -39,8 +39,8 @@ fn ask(method: Method, url: &Url) -> Result<IncomingResponse, ErrorCode> {
     }
     let request = OutgoingRequest::new(headers);
     let method = match method {
-        Method::Get => Asked::Get,
-        Method::Head => Asked::Head,
+        Method::Get => WireMethod::Get,
+        Method::Head => WireMethod::Head,
     };
     let scheme = match url.is_secure {
         true => Scheme::Https,
@@ -56,7 +56,7 @@ fn ask(method: Method, url: &Url) -> Result<IncomingResponse, ErrorCode> {
     pending.subscribe().block();
     match pending.get() {
         Some(Ok(answered)) => answered,
-        // It was waited for, and is taken once.
+        // Unreachable: the response is ready, and taken once.
         _ => Err(ErrorCode::InternalError(None)),
     }
 }
@@ -67,8 +67,8 @@ fn read(response: &IncomingResponse) -> Result<Vec<u8>, ErrorCode> {
     let body = response.consume().map_err(broken)?;
     let stream = body.stream().map_err(broken)?;
     let mut page = Vec::new();
-    while page.len() < MOST_BYTES {
-        match stream.blocking_read(AT_ONCE) {
+    while page.len() < MAX_PAGE_BYTES {
+        match stream.blocking_read(READ_CHUNK_BYTES) {
             Ok(bytes) => page.extend(bytes),
             Err(StreamError::Closed) => break,
             Err(StreamError::LastOperationFailed(error)) => {
@@ -76,26 +76,26 @@ fn read(response: &IncomingResponse) -> Result<Vec<u8>, ErrorCode> {
             }
         }
     }
-    page.truncate(MOST_BYTES);
+    page.truncate(MAX_PAGE_BYTES);
     Ok(page)
 }
 
-fn refusal(url: &Url, code: &ErrorCode) -> Refusal {
+fn request_error(url: &Url, code: &ErrorCode) -> RequestError {
     let url = url.clone();
     let why = match code {
-        ErrorCode::HttpRequestDenied => return Refusal::Denied(url),
-        ErrorCode::DestinationIpProhibited => return Refusal::Private(url),
-        ErrorCode::HttpResponseBodySize(_) => return Refusal::TooLarge(url),
-        ErrorCode::DestinationNotFound | ErrorCode::DnsError(_) => "there is no such host",
-        ErrorCode::ConnectionRefused => "nobody answers there",
+        ErrorCode::HttpRequestDenied => return RequestError::Denied(url),
+        ErrorCode::DestinationIpProhibited => return RequestError::Private(url),
+        ErrorCode::HttpResponseBodySize(_) => return RequestError::TooLarge(url),
+        ErrorCode::DestinationNotFound | ErrorCode::DnsError(_) => "host not found",
+        ErrorCode::ConnectionRefused => "connection refused",
         ErrorCode::ConnectionTimeout
         | ErrorCode::ConnectionReadTimeout
-        | ErrorCode::HttpResponseTimeout => "it took too long",
+        | ErrorCode::HttpResponseTimeout => "timed out",
         ErrorCode::TlsCertificateError | ErrorCode::TlsProtocolError => {
-            "its certificate cannot be trusted"
+            "TLS error: its certificate is not trusted"
         }
-        ErrorCode::ConnectionLimitReached => "this call has sent as many requests as it may",
-        _ => "the exchange broke off",
+        ErrorCode::ConnectionLimitReached => "this call has reached its limit of requests",
+        _ => "the connection failed",
     };
-    Refusal::Failed(url, why.to_owned())
+    RequestError::Failed(url, why.to_owned())
 }

@@ -1,4 +1,4 @@
-//! Where scalars end: quoted and unquoted texts, and blocks of lines.
+//! Finds the ends of scalars: quoted, plain and block scalars.
 
 use super::Scan;
 
@@ -26,7 +26,7 @@ impl Scan<'_> {
         }
     }
 
-    /// An unquoted text, over as many lines as are indented further than what it is in.
+    /// A plain scalar, including its continuation lines.
     pub(super) fn plain(&mut self) {
         let in_flow = !self.flow.is_empty();
         let least = self.indents.last().map_or(0, |indent| indent.column + 1);
@@ -70,7 +70,7 @@ impl Scan<'_> {
         self.key_allowed |= is_over;
     }
 
-    /// The lines after `|` or `>`.
+    /// A block scalar after `|` or `>`.
     pub(super) fn block_scalar(&mut self) {
         let within = self.indents.last().map(|indent| indent.column);
         self.at += 1;

@@ -1,0 +1,263 @@
+//! What one caller sees of the graph, and data derived from that. Rules are evaluated once per file and caller: a doc
+//! id keeps its path, so a decision holds as long as the rules do.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::deadline::Deadline;
+use super::graph::Graph;
+use super::link_graph::LinkGraph;
+use super::links::Incoming;
+use super::tags::TagTable;
+use super::text::Bitmap;
+use notehost_vault::{Transaction, VaultError};
+
+/// How many callers are remembered.
+const MAX_REMEMBERED_CALLERS: usize = 64;
+/// Of how many files it is remembered who links to them.
+const MAX_REMEMBERED_BACKLINKS: usize = 512;
+
+/// The files that a caller sees.
+#[derive(Clone)]
+pub(super) struct CallerView {
+    /// Every file that it may know of, also those that are gone.
+    pub(super) sees: Arc<Bitmap>,
+    /// The notes that its searches are made of: without those that are ignored.
+    pub(super) finds: Arc<Bitmap>,
+    derived: Arc<Derived>,
+}
+
+/// Data derived for a caller, valid for one generation of the graph.
+#[derive(Default)]
+struct Derived {
+    link_graph: Mutex<Option<(u64, Arc<LinkGraph>)>>,
+    tags: Mutex<Option<(u64, Arc<TagTable>)>>,
+    incoming: Mutex<(u64, HashMap<u32, Arc<Incoming>>)>,
+}
+
+/// Which derived data is cached for a caller.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CachedParts {
+    pub(super) link_graph: bool,
+    pub(super) tags: bool,
+}
+
+impl Derived {
+    fn cached_parts(&self, generation: u64) -> CachedParts {
+        CachedParts {
+            link_graph: is_of(&self.link_graph, generation),
+            tags: is_of(&self.tags, generation),
+        }
+    }
+}
+
+fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
+    let kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.as_ref().is_some_and(|(known, _)| *known == generation)
+}
+
+/// A caller, the notes that are expected, and how many of them it sees.
+type Expecting = (u64, Arc<Vec<String>>, u64);
+
+/// The views of recent callers.
+#[derive(Default)]
+pub(super) struct CallerViews {
+    known: Mutex<Vec<Known>>,
+    /// How many of the notes that are expected a caller sees.
+    expecting: Mutex<Vec<Expecting>>,
+}
+
+#[derive(Clone)]
+struct Known {
+    identity: u64,
+    sees: Arc<Bitmap>,
+    /// How many doc ids were decided.
+    decided: u32,
+    finds: (u64, Arc<Bitmap>),
+    derived: Arc<Derived>,
+}
+
+impl CallerViews {
+    /// What the caller of this transaction sees. Rules are asked without holding up other callers; what was decided
+    /// before the deadline passed is kept for the next question.
+    pub(super) fn of(
+        &self,
+        transaction: &Transaction,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<CallerView, VaultError> {
+        let identity = transaction.terms().rules.identity();
+        let mut view = self.taken(identity);
+        let mut decided = Ok(());
+        if view.decided < graph.doc_ids() {
+            let sees = Arc::make_mut(&mut view.sees);
+            for doc_id in view.decided..graph.doc_ids() {
+                decided = deadline.step();
+                if decided.is_err() {
+                    break;
+                }
+                // What is gone comes back in another doc id.
+                if let Some(file) = graph.file(doc_id)
+                    && transaction.sees_file(&file.path)
+                {
+                    sees.insert(doc_id);
+                }
+                view.decided = doc_id + 1;
+            }
+        }
+        if view.finds.0 != graph.generation {
+            let finds = view.sees.and(&graph.notes).without(&graph.ignored);
+            // Not all of them, if the deadline passed.
+            let generation = decided.as_ref().map_or(u64::MAX, |()| graph.generation);
+            view.finds = (generation, Arc::new(finds));
+        }
+        let answer = CallerView {
+            sees: view.sees.clone(),
+            finds: view.finds.1.clone(),
+            derived: view.derived.clone(),
+        };
+        if identity.is_some() {
+            self.remember(view);
+        }
+        decided.map(|()| answer)
+    }
+
+    /// The cached view of a caller.
+    fn taken(&self, identity: Option<u64>) -> Known {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|known| Some(known.identity) == identity);
+        found.cloned().unwrap_or_else(|| Known {
+            identity: identity.unwrap_or(0),
+            sees: Arc::default(),
+            decided: 0,
+            finds: (u64::MAX, Arc::default()),
+            derived: Arc::default(),
+        })
+    }
+
+    /// Whoever asks again is the last to be forgotten.
+    fn remember(&self, view: Known) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = known
+            .iter()
+            .position(|known| known.identity == view.identity);
+        let view = match place.map(|place| known.remove(place)) {
+            // Another question of the same caller was faster.
+            Some(other) if other.decided > view.decided => other,
+            _ => view,
+        };
+        known.push(view);
+        if known.len() > MAX_REMEMBERED_CALLERS {
+            known.remove(0);
+        }
+    }
+}
+
+impl CallerViews {
+    /// What is worked out for the caller of this transaction, for a generation of the graph.
+    pub(super) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
+        let identity = transaction.terms().rules.identity();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.iter().find(|known| Some(known.identity) == identity);
+        known.map_or_else(CachedParts::default, |known| {
+            known.derived.cached_parts(generation)
+        })
+    }
+
+    /// How many of these notes the caller of this transaction sees; counted once.
+    pub(super) fn count(
+        &self,
+        transaction: &Transaction,
+        expected: &Arc<Vec<String>>,
+        deadline: &Deadline,
+    ) -> Result<u64, VaultError> {
+        let identity = transaction.terms().rules.identity();
+        let locked = || {
+            let expecting = self.expecting.lock();
+            expecting.unwrap_or_else(PoisonError::into_inner)
+        };
+        {
+            let mut known = locked();
+            known.retain(|(_, notes, _)| Arc::ptr_eq(notes, expected));
+            if let Some((_, _, seen)) = known.iter().find(|(known, ..)| Some(*known) == identity) {
+                return Ok(*seen);
+            }
+        }
+        let mut seen = 0;
+        for path in expected.iter() {
+            deadline.step()?;
+            seen += u64::from(transaction.sees_file(path));
+        }
+        if let Some(identity) = identity {
+            let mut known = locked();
+            known.truncate(MAX_REMEMBERED_CALLERS);
+            known.push((identity, expected.clone(), seen));
+        }
+        Ok(seen)
+    }
+}
+
+impl CallerView {
+    /// Who links to whom, as far as it sees.
+    pub(super) fn link_graph(
+        &self,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Arc<LinkGraph>, VaultError> {
+        kept(&self.derived.link_graph, graph.generation, || {
+            LinkGraph::new(graph, self, deadline)
+        })
+    }
+
+    /// Who links to a file, as far as it sees.
+    pub(super) fn incoming(
+        &self,
+        graph: &Graph,
+        target: u32,
+        find: impl FnOnce() -> Result<Incoming, VaultError>,
+    ) -> Result<Arc<Incoming>, VaultError> {
+        let place = &self.derived.incoming;
+        let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (generation, known) = &*locked()
+            && *generation == graph.generation
+            && let Some(incoming) = known.get(&target)
+        {
+            return Ok(incoming.clone());
+        }
+        let incoming = Arc::new(find()?);
+        let mut known = locked();
+        if known.0 != graph.generation || known.1.len() >= MAX_REMEMBERED_BACKLINKS {
+            *known = (graph.generation, HashMap::new());
+        }
+        known.1.insert(target, incoming.clone());
+        Ok(incoming)
+    }
+
+    /// The tags that it sees.
+    pub(super) fn tags(
+        &self,
+        graph: &Graph,
+        deadline: &Deadline,
+    ) -> Result<Arc<TagTable>, VaultError> {
+        kept(&self.derived.tags, graph.generation, || {
+            TagTable::new(graph, &self.finds, deadline)
+        })
+    }
+}
+
+/// What is there for this generation, or else is made now. Two who ask at once may both make it.
+fn kept<T>(
+    place: &Mutex<Option<(u64, Arc<T>)>>,
+    generation: u64,
+    make: impl FnOnce() -> Result<T, VaultError>,
+) -> Result<Arc<T>, VaultError> {
+    let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((known, value)) = &*locked()
+        && *known == generation
+    {
+        return Ok(value.clone());
+    }
+    let value = Arc::new(make()?);
+    *locked() = Some((generation, value.clone()));
+    Ok(value)
+}

@@ -1,0 +1,275 @@
+//! The index of a vault: one per vault, maintained by its own thread and queried through [`Index::ask`]. It has two halves:
+//! the note graph in memory (links, tags, properties, headings, …) and the full text on disk. Every answer is made for one
+//! caller: files hidden by its rules affect neither hits nor counts nor scores nor link targets.
+//!
+//! ```text
+//! indexer ─ core ─┬─ graph ── record ── disk          files and their facts
+//!                 └─ text                             full-text search
+//! query ─ caller_view ─┬─ find ─ filter, sort         answers for one caller
+//!                      └─ links, link_graph, tags, names
+//! ```
+
+mod answer_budget;
+mod bounds;
+mod caller_view;
+mod complete;
+mod core;
+mod deadline;
+mod disk;
+mod file_events;
+mod file_read;
+mod filter;
+mod find;
+mod graph;
+mod ignore;
+mod indexer;
+mod link_graph;
+mod links;
+mod names;
+mod order;
+mod query;
+mod record;
+mod refresh;
+mod report;
+mod sort;
+mod tags;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use bounds::MAX_RESULTS;
+pub use complete::{CompletionKind, fitting};
+pub use deadline::CancelFlag;
+pub use file_events::{Edit, FileEvent};
+pub use ignore::Ignored;
+pub use query::{Answer, Question};
+pub use report::{Report, clear_rebuild_request, is_rebuild_requested, report, request_rebuild};
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use notehost_sdk::index::{Condition, IndexState, Progress};
+
+use core::Core;
+use deadline::Deadline;
+use indexer::IndexerMessage;
+use notehost_vault::{Transaction, Vault, VaultError};
+
+/// The index of one vault.
+pub struct Index {
+    core: Arc<Core>,
+    messages: Sender<IndexerMessage>,
+    indexer: Mutex<IndexerThread>,
+    /// The condition for notes written for assistants, if models are to be informed of them.
+    assistant_notes: Mutex<Option<Condition>>,
+}
+
+/// What components are told in place of a tag: as a condition it means the notes that are written for assistants, which a
+/// tag alone does not decide. No note has it: tags have no spaces.
+const ASSISTANT_NOTES: &str = "notes for assistants";
+
+/// The thread that keeps an index.
+enum IndexerThread {
+    /// The receiver that the thread will read from.
+    NotStarted(Receiver<IndexerMessage>),
+    Running(JoinHandle<()>),
+    Ended,
+}
+
+impl Index {
+    /// Opens the index of a vault. Nothing is read before [`Index::start`], or before somebody asks.
+    pub fn open(vault: &Arc<Vault>) -> Arc<Index> {
+        let (messages, receiver) = channel();
+        let core = Arc::new(Core::new(vault.clone()));
+        // A caller always finds what it just wrote: whoever asks reads first what commits changed. The keeper does so at
+        // once, so that mostly nobody has to; the commit itself does not wait for it.
+        let (of_commit, tell) = (Arc::downgrade(&core), messages.clone());
+        vault.on_commit(Box::new(move |committed| {
+            let Some(core) = of_commit.upgrade() else {
+                return;
+            };
+            let files = committed.files.iter();
+            let paths = files.flat_map(|file| [Some(&file.path), file.from.as_ref()]);
+            core.mark(paths.flatten().cloned());
+            let _ = tell.send(IndexerMessage::Committed);
+            core.listeners.notify(file_events::of_commit(committed));
+        }));
+        Arc::new(Index {
+            core,
+            messages,
+            indexer: Mutex::new(IndexerThread::NotStarted(receiver)),
+            assistant_notes: Mutex::default(),
+        })
+    }
+
+    /// Begins to keep the index, in a thread of its own. Returns at once; whether it was not begun before.
+    pub fn start(&self) -> bool {
+        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        let receiver = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
+            IndexerThread::NotStarted(receiver) => receiver,
+            other => {
+                *indexer = other;
+                return false;
+            }
+        };
+        let (core, messages) = (self.core.clone(), self.messages.clone());
+        let thread = std::thread::Builder::new()
+            .name("index".into())
+            .spawn(move || indexer::run(&core, &receiver, &messages));
+        match thread {
+            Ok(thread) => *indexer = IndexerThread::Running(thread),
+            Err(error) => tracing::error!("cannot start the indexer: {error}"),
+        }
+        true
+    }
+
+    /// Sets which notes are written for assistants.
+    pub fn set_assistant_notes(&self, condition: Option<Condition>) {
+        let known = self.assistant_notes.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = condition;
+    }
+
+    /// A condition with what components were told in place of a tag made explicit.
+    fn explicit(&self, condition: Condition) -> Condition {
+        let all = |conditions: Vec<Condition>| -> Vec<Condition> {
+            let conditions = conditions.into_iter();
+            conditions.map(|inner| self.explicit(inner)).collect()
+        };
+        match condition {
+            Condition::Tag(tag) if tag == ASSISTANT_NOTES => {
+                let known = self.assistant_notes.lock();
+                let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+                known.unwrap_or(Condition::Any(Vec::new()))
+            }
+            Condition::All(inner) => Condition::All(all(inner)),
+            Condition::Any(inner) => Condition::Any(all(inner)),
+            Condition::Not(inner) => Condition::Not(Box::new(self.explicit(*inner))),
+            other => other,
+        }
+    }
+
+    /// Whether all that commits changed is in it, and nobody is reading any of it: then nothing here has to wait.
+    pub fn is_settled(&self) -> bool {
+        self.core.is_settled()
+    }
+
+    /// How far it is, for one caller; reads first what commits changed.
+    pub fn state(&self, transaction: &Transaction) -> Result<IndexState, VaultError> {
+        self.state_until(transaction, &Deadline::of(transaction, None))
+    }
+
+    /// The same on an async worker; `None` if something has to be waited for.
+    pub fn state_if_quick(&self, transaction: &Transaction) -> Option<IndexState> {
+        let deadline = Deadline::quick(transaction);
+        match self.is_settled() {
+            true => self.state_until(transaction, &deadline).ok(),
+            false => None,
+        }
+    }
+
+    fn state_until(
+        &self,
+        transaction: &Transaction,
+        deadline: &Deadline,
+    ) -> Result<IndexState, VaultError> {
+        let assistant_notes = self.assistant_notes.lock();
+        let assistant_notes = assistant_notes.unwrap_or_else(PoisonError::into_inner);
+        let assistant_tag = assistant_notes.as_ref().map(|_| ASSISTANT_NOTES.to_owned());
+        drop(assistant_notes);
+        self.core.settle_until(deadline)?;
+        let graph = self.core.graph_until(deadline)?;
+        let caller_views = &self.core.caller_views;
+        let view = caller_views.of(transaction, &graph, deadline)?;
+        let done = view.sees.and(&graph.notes).len() as u64;
+        Ok(match self.core.expected() {
+            None => IndexState {
+                state: Progress::Ready,
+                done,
+                total: done,
+                assistant_tag,
+            },
+            Some(expected) => IndexState {
+                state: Progress::Building,
+                done,
+                total: caller_views
+                    .count(transaction, &expected, deadline)?
+                    .max(done),
+                assistant_tag,
+            },
+        })
+    }
+
+    /// How far it is in all: notes that are in it, notes that there are.
+    pub fn progress(&self) -> IndexState {
+        let graph = self.core.graph();
+        let done = graph.notes.len() as u64;
+        match self.core.expected() {
+            None => IndexState {
+                state: Progress::Ready,
+                done,
+                total: done,
+                assistant_tag: None,
+            },
+            Some(expected) => IndexState {
+                state: Progress::Building,
+                done,
+                total: (expected.len() as u64).max(done),
+                assistant_tag: None,
+            },
+        }
+    }
+
+    /// Whether every note is in it.
+    pub fn is_ready(&self) -> bool {
+        self.core.expected().is_none()
+    }
+
+    /// Waits until every note is in it, or until a moment. Whether it is.
+    pub fn wait(&self, until: Option<Instant>) -> bool {
+        while !self.is_ready() {
+            if until.is_some_and(|until| Instant::now() >= until) || self.core.is_stopping() {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        true
+    }
+
+    /// Looks at every file now, instead of waiting to be told. At the deadline it fails: what was read by then is in the
+    /// index, the rest is found again.
+    fn catch_up(&self, deadline: &Deadline) -> Result<(), VaultError> {
+        let mut is_late = Ok(());
+        let scanned = self.core.vault.scan_files(|| {
+            is_late = deadline.check();
+            is_late.is_ok() && !self.core.is_stopping()
+        });
+        is_late?;
+        if let Ok(Some(scanned)) = scanned {
+            let changed = self.core.compare(&scanned);
+            let (_, edits) = self.core.refresh_until(changed, deadline)?;
+            self.core.listeners.notify(edits);
+        }
+        Ok(())
+    }
+
+    fn stop(&self) {
+        self.core.is_stopping.store(true, Ordering::Relaxed);
+        let _ = self.messages.send(IndexerMessage::Stop);
+        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let IndexerThread::Running(thread) =
+            std::mem::replace(&mut *indexer, IndexerThread::Ended)
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Index {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

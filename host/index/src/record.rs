@@ -1,0 +1,383 @@
+//! The indexed facts of one note, in a compact form that is decoded on demand.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use notehost_sdk::fold_name;
+use notehost_sdk::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
+use notehost_sdk::text::facts::Facts;
+use notehost_sdk::text::links::target_file_name;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What the index keeps of a note.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Note {
+    /// Names its content.
+    pub(super) etag: Box<str>,
+    /// Names its path and its content, for the full-text half.
+    pub(super) key: u64,
+    /// How many words it has in its name, its headings and its text.
+    pub(super) lengths: [u32; 3],
+    /// Which kinds of things are in it.
+    pub(super) has: Holds,
+    /// Asked for in whole vaults, so it is kept as it is.
+    pub(super) properties: Option<Box<Map<String, Value>>>,
+    /// About how many bytes these take, in memory or as JSON.
+    property_bytes: usize,
+    links: Box<[u8]>,
+    rest: Box<[u8]>,
+    /// Made before the graph is locked, if making it takes a while.
+    keys: Option<Box<Keys>>,
+}
+
+/// By what the graph finds a note: each once, however often it occurs in the note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Keys {
+    /// The folded names that its links ask for.
+    pub(super) asked: Box<[Box<str>]>,
+    /// Its tags as they are written, and how often.
+    pub(super) tags: Box<[(Box<str>, u32)]>,
+    /// Its aliases, folded.
+    pub(super) aliases: Box<[Box<str>]>,
+}
+
+/// From this size on the keys of a note are made once, and kept.
+const LARGE_BYTES: usize = 16 << 10;
+
+/// Which kinds of things a note holds, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Holds(u16);
+
+impl Holds {
+    pub(super) const TAGS: u16 = 1;
+    pub(super) const PROPERTIES: u16 = 1 << 1;
+    pub(super) const ALIASES: u16 = 1 << 2;
+    pub(super) const HEADINGS: u16 = 1 << 3;
+    pub(super) const LINKS: u16 = 1 << 4;
+    pub(super) const EMBEDS: u16 = 1 << 5;
+    pub(super) const BLOCKS: u16 = 1 << 6;
+    pub(super) const TASKS: u16 = 1 << 7;
+    pub(super) const OPEN_TASKS: u16 = 1 << 8;
+    /// Not what it holds but what is missing: its frontmatter cannot be read, and it has no properties here.
+    pub(super) const UNREAD_PROPERTIES: u16 = 1 << 9;
+
+    pub(super) fn contains(self, kind: u16) -> bool {
+        self.0 & kind != 0
+    }
+
+    fn of(facts: &Facts) -> Holds {
+        let mut inside = facts.links.iter().filter(|link| !link.external);
+        let held = [
+            (!facts.tags.is_empty(), Holds::TAGS),
+            (!facts.properties.is_empty(), Holds::PROPERTIES),
+            (!facts.aliases.is_empty(), Holds::ALIASES),
+            (!facts.headings.is_empty(), Holds::HEADINGS),
+            (inside.any(|link| !link.target.is_empty()), Holds::LINKS),
+            (
+                facts.links.iter().any(|link| link.kind.is_embed()),
+                Holds::EMBEDS,
+            ),
+            (!facts.blocks.is_empty(), Holds::BLOCKS),
+            (!facts.tasks.is_empty(), Holds::TASKS),
+            (
+                facts.tasks.iter().any(|task| task.status == ' '),
+                Holds::OPEN_TASKS,
+            ),
+            (facts.properties_error.is_some(), Holds::UNREAD_PROPERTIES),
+        ];
+        Holds(held.iter().filter(|(is, _)| *is).map(|(_, bit)| bit).sum())
+    }
+}
+
+/// A link as it is kept.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Link<'a> {
+    pub(super) kind: LinkKind,
+    pub(super) target: &'a str,
+    pub(super) fragment: Option<&'a str>,
+    pub(super) text: Option<&'a str>,
+    pub(super) line: u32,
+    /// `None` where it is that of the link before.
+    context: Option<&'a str>,
+    pub(super) external: bool,
+}
+
+/// What else is kept of a note.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub(super) aliases: Vec<String>,
+    pub(super) title: Option<String>,
+    pub(super) tags: Vec<TagAt>,
+    pub(super) headings: Vec<HeadingAt>,
+    pub(super) blocks: Vec<BlockAt>,
+    pub(super) tasks: Vec<TaskAt>,
+}
+
+/// What of it the graph finds a note by, not copied.
+#[derive(Deserialize)]
+struct PackedKeys<'a> {
+    #[serde(borrow)]
+    aliases: Vec<&'a str>,
+    #[serde(borrow)]
+    title: Option<&'a str>,
+    #[serde(borrow)]
+    tags: Vec<(&'a str, u32, bool)>,
+}
+
+/// The same, as it is written down: without names of fields.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    aliases: Vec<String>,
+    title: Option<String>,
+    tags: Vec<(String, u32, bool)>,
+    headings: Vec<(u8, String, u32)>,
+    blocks: Vec<(String, u32)>,
+    tasks: Vec<(char, String, u32)>,
+}
+
+impl Note {
+    /// What is kept of a note with these facts.
+    pub(super) fn new(etag: &str, key: u64, facts: Facts) -> Note {
+        let has = Holds::of(&facts);
+        let mut before = "";
+        let mut links = Vec::with_capacity(facts.links.len());
+        for link in &facts.links {
+            links.push(Link {
+                kind: link.kind,
+                target: &link.target,
+                fragment: link.fragment.as_deref(),
+                text: link.text.as_deref(),
+                line: link.line,
+                context: (link.context != before).then_some(&link.context),
+                external: link.external,
+            });
+            before = &link.context;
+        }
+        let links = packed(&links);
+        let rest = Packed {
+            aliases: facts.aliases,
+            title: facts.title,
+            tags: facts
+                .tags
+                .into_iter()
+                .map(|tag| (tag.tag, tag.line, tag.property))
+                .collect(),
+            headings: facts
+                .headings
+                .into_iter()
+                .map(|heading| (heading.level, heading.text, heading.line))
+                .collect(),
+            blocks: facts
+                .blocks
+                .into_iter()
+                .map(|block| (block.id, block.line))
+                .collect(),
+            tasks: facts
+                .tasks
+                .into_iter()
+                .map(|task| (task.status, task.text, task.line))
+                .collect(),
+        };
+        Note {
+            etag: etag.into(),
+            key,
+            lengths: [0; 3],
+            has,
+            property_bytes: fields_bytes(&facts.properties),
+            properties: (!facts.properties.is_empty()).then(|| Box::new(facts.properties)),
+            links,
+            rest: packed(&rest),
+            keys: None,
+        }
+        .with_keys()
+    }
+
+    /// How much has to be gone through for its properties: in a lookup their names, in a test their values.
+    pub(super) fn property_bytes(&self) -> usize {
+        self.property_bytes
+    }
+
+    fn with_keys(mut self) -> Note {
+        if self.link_bytes() + self.rest_bytes() > LARGE_BYTES {
+            self.keys = Some(Box::new(self.made_keys()));
+        }
+        self
+    }
+
+    /// How much has to be decoded for its links.
+    pub(super) fn link_bytes(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How much has to be decoded for everything but its links and properties.
+    pub(super) fn rest_bytes(&self) -> usize {
+        self.rest.len()
+    }
+
+    /// By what the graph finds it.
+    pub(super) fn keys(&self) -> Cow<'_, Keys> {
+        match &self.keys {
+            Some(keys) => Cow::Borrowed(keys),
+            None => Cow::Owned(self.made_keys()),
+        }
+    }
+
+    fn made_keys(&self) -> Keys {
+        // A target occurs often, so it is folded once.
+        let links = self.links();
+        let targets: HashSet<&str> = links
+            .iter()
+            .filter(|link| !link.external && !link.target.is_empty())
+            .map(|link| link.target)
+            .collect();
+        let asked: BTreeSet<String> = targets.into_iter().map(target_file_name).collect();
+        // What follows in the record is left alone.
+        let Ok((packed, _)) = postcard::take_from_bytes::<PackedKeys<'_>>(&self.rest) else {
+            return Keys::default();
+        };
+        let _ = packed.title;
+        let mut tags: HashMap<&str, u32> = HashMap::new();
+        for (tag, _, _) in packed.tags {
+            let count = tags.entry(tag).or_default();
+            *count = count.saturating_add(1);
+        }
+        let mut tags: Vec<(Box<str>, u32)> = tags
+            .into_iter()
+            .map(|(tag, count)| (tag.into(), count))
+            .collect();
+        tags.sort_unstable();
+        let aliases = packed.aliases.into_iter().map(fold_name);
+        let aliases: BTreeSet<String> = aliases.collect();
+        Keys {
+            asked: asked.into_iter().map(Into::into).collect(),
+            tags: tags.into(),
+            aliases: aliases.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// Its links, in their order.
+    pub(super) fn links(&self) -> Vec<Link<'_>> {
+        postcard::from_bytes(&self.links).unwrap_or_default()
+    }
+
+    /// Its links with the lines in which they occur.
+    pub(super) fn links_in_context(&self) -> impl Iterator<Item = (Link<'_>, &str)> {
+        let mut before = "";
+        self.links().into_iter().map(move |link| {
+            before = link.context.unwrap_or(before);
+            (link, before)
+        })
+    }
+
+    /// Everything but its links and properties.
+    pub(super) fn rest(&self) -> Rest {
+        let Ok(packed) = postcard::from_bytes::<Packed>(&self.rest) else {
+            return Rest::default();
+        };
+        Rest {
+            aliases: packed.aliases,
+            title: packed.title,
+            tags: packed
+                .tags
+                .into_iter()
+                .map(|(tag, line, property)| TagAt {
+                    tag,
+                    line,
+                    property,
+                })
+                .collect(),
+            headings: packed
+                .headings
+                .into_iter()
+                .map(|(level, text, line)| HeadingAt { level, text, line })
+                .collect(),
+            blocks: packed
+                .blocks
+                .into_iter()
+                .map(|(id, line)| BlockAt { id, line })
+                .collect(),
+            tasks: packed
+                .tasks
+                .into_iter()
+                .map(|(status, text, line)| TaskAt { status, text, line })
+                .collect(),
+        }
+    }
+}
+
+/// A note as it is on disk.
+#[derive(Serialize, Deserialize)]
+pub(super) struct StoredNote<'a> {
+    etag: Cow<'a, str>,
+    key: u64,
+    lengths: [u32; 3],
+    has: Holds,
+    properties: Option<Cow<'a, str>>,
+    links: Cow<'a, [u8]>,
+    rest: Cow<'a, [u8]>,
+}
+
+impl<'a> From<&'a Note> for StoredNote<'a> {
+    fn from(note: &'a Note) -> StoredNote<'a> {
+        let properties = note.properties.as_ref();
+        StoredNote {
+            etag: Cow::Borrowed(&note.etag),
+            key: note.key,
+            lengths: note.lengths,
+            has: note.has,
+            properties: properties
+                .and_then(|properties| serde_json::to_string(properties).ok())
+                .map(Cow::Owned),
+            links: Cow::Borrowed(&note.links),
+            rest: Cow::Borrowed(&note.rest),
+        }
+    }
+}
+
+impl StoredNote<'_> {
+    /// The note; `None` if what was stored cannot be read.
+    pub(super) fn restored(self) -> Option<Note> {
+        let properties: Option<Box<Map<String, Value>>> = match self.properties {
+            Some(text) => Some(Box::new(serde_json::from_str(&text).ok()?)),
+            None => None,
+        };
+        let note = Note {
+            etag: self.etag.into(),
+            key: self.key,
+            lengths: self.lengths,
+            has: self.has,
+            property_bytes: properties.as_deref().map_or(0, fields_bytes),
+            properties,
+            links: self.links.into_owned().into(),
+            rest: self.rest.into_owned().into(),
+            keys: None,
+        };
+        Some(note.with_keys())
+    }
+}
+
+/// What a key or a value takes beside its text.
+const VALUE_BYTES: usize = 16;
+
+fn fields_bytes(fields: &Map<String, Value>) -> usize {
+    let fields = fields.iter();
+    fields
+        .map(|(key, value)| VALUE_BYTES + key.len() + value_bytes(value))
+        .sum()
+}
+
+fn value_bytes(value: &Value) -> usize {
+    VALUE_BYTES
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(value_bytes).sum(),
+            Value::Object(fields) => fields_bytes(fields),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+}
+
+fn packed(value: &impl Serialize) -> Box<[u8]> {
+    // Plain data into memory: nothing can fail, and nothing is what would be kept if it did.
+    postcard::to_stdvec(value).unwrap_or_default().into()
+}

@@ -1,0 +1,219 @@
+//! Callers and their authentication. Over stdio the caller is the parent process, over HTTP the bearer of a token;
+//! nothing else creates a [`Caller`].
+
+mod authenticator;
+mod jwt;
+mod keys;
+mod owner;
+mod scopes;
+mod tokens;
+
+pub use authenticator::{AuthError, Authenticator, Refused};
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use keys::fuzz_keys;
+pub use owner::OwnerToken;
+pub use scopes::{Scope, Scopes, UnknownScope};
+pub use tokens::{NewToken, TOKENS_TABLE, Token, TokenError, Tokens};
+
+use std::sync::Arc;
+
+use notehost_config::CallerPermissions;
+use notehost_records::database::now_ms;
+
+/// How a call arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entrance {
+    /// From the parent process over stdio, which is trusted as such.
+    Stdio,
+    /// Over HTTP.
+    Http,
+    /// From `notehost call`.
+    CommandLine,
+}
+
+impl Entrance {
+    /// Its name in records.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Entrance::Stdio => "stdio",
+            Entrance::Http => "http",
+            Entrance::CommandLine => "cli",
+        }
+    }
+}
+
+/// How a caller authenticated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Proof {
+    /// Not at all: the origin of the call is trusted.
+    Place,
+    /// With a token of `notehost token new`.
+    Token,
+    /// With a signed token of an issuer.
+    Signed,
+}
+
+/// The name of the token created at the first start.
+pub const OWNER: &str = "owner";
+
+/// The names of callers without a token. No token may have one of them, because the config may trust them with more.
+const NAMES_OF_PLACES: [&str; 3] = ["stdio", "http", "cli"];
+
+/// The caller, as later stages need it.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    name: Arc<str>,
+    entrance: Entrance,
+    scopes: Scopes,
+    /// The vaults it is bound to; `None` means all.
+    vaults: Option<Arc<[String]>>,
+    /// The permissions in its token.
+    permissions: Option<Arc<CallerPermissions>>,
+    proof: Proof,
+    /// When its token ends, in milliseconds since 1970; `None` is never.
+    expires: Option<i64>,
+    /// What its token says: whether its client is trusted to ask its user.
+    attended: bool,
+}
+
+impl Caller {
+    /// The parent process over stdio.
+    pub fn stdio() -> Caller {
+        Caller::named("stdio", Entrance::Stdio, Scopes::everything_but_admin())
+    }
+
+    /// An unauthenticated caller on a loopback address.
+    pub fn loopback() -> Caller {
+        Caller::named("http", Entrance::Http, Scopes::everything_but_admin())
+    }
+
+    /// A caller without any rights.
+    pub fn nobody() -> Caller {
+        Caller::named("nobody", Entrance::Http, Scopes::default())
+    }
+
+    /// The person at the terminal; `name` picks a named caller of the config.
+    pub fn command_line(name: Option<&str>) -> Caller {
+        // Who can run this program on the state folder can do everything that an admin can.
+        Caller::named(
+            name.unwrap_or("cli"),
+            Entrance::CommandLine,
+            Scopes::everything(),
+        )
+    }
+
+    /// A caller with a token over HTTP.
+    pub fn with_token(
+        name: &str,
+        scopes: Scopes,
+        vaults: Option<Vec<String>>,
+        permissions: Option<CallerPermissions>,
+    ) -> Caller {
+        Caller {
+            vaults: vaults.map(Arc::from),
+            permissions: permissions.map(Arc::new),
+            proof: Proof::Token,
+            ..Caller::named(name, Entrance::Http, scopes)
+        }
+    }
+
+    /// A caller with an issuer's signed token over HTTP.
+    fn with_signed_token(
+        name: &str,
+        scopes: Scopes,
+        vaults: Option<Vec<String>>,
+        permissions: Option<CallerPermissions>,
+    ) -> Caller {
+        Caller {
+            proof: Proof::Signed,
+            ..Caller::with_token(name, scopes, vaults, permissions)
+        }
+    }
+
+    fn named(name: &str, entrance: Entrance, scopes: Scopes) -> Caller {
+        Caller {
+            name: Arc::from(name),
+            entrance,
+            scopes,
+            vaults: None,
+            permissions: None,
+            proof: Proof::Place,
+            expires: None,
+            attended: false,
+        }
+    }
+
+    /// The same caller, whose client is trusted to ask its user and to report the answer, or not.
+    pub fn attended(self, attended: bool) -> Caller {
+        Caller { attended, ..self }
+    }
+
+    /// The same caller, whose token ends at this time in milliseconds since 1970.
+    fn until(self, expires: Option<i64>) -> Caller {
+        Caller { expires, ..self }
+    }
+
+    /// The same caller, at this terminal instead of over HTTP.
+    pub fn at_terminal(self) -> Caller {
+        Caller {
+            entrance: Entrance::CommandLine,
+            ..self
+        }
+    }
+
+    /// The name under which the config may give it permissions of its own.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key of everything stored about it. A signed token may carry the same name as a static one, but is another
+    /// caller.
+    pub fn key(&self) -> String {
+        match self.proof {
+            Proof::Signed => format!("{} (signed)", self.name),
+            Proof::Token | Proof::Place => self.name.to_string(),
+        }
+    }
+
+    /// How its call arrived.
+    pub fn entrance(&self) -> Entrance {
+        self.entrance
+    }
+
+    /// Whether it authenticated with a token of any kind.
+    pub fn has_token(&self) -> bool {
+        self.proof != Proof::Place
+    }
+
+    /// How it authenticated.
+    pub fn proof(&self) -> Proof {
+        self.proof
+    }
+
+    /// Whether its token has expired. Revocation is known to the token store.
+    pub fn has_expired(&self) -> bool {
+        self.expires.is_some_and(|expires| expires <= now_ms())
+    }
+
+    /// Whether its token says that its client is trusted to ask its user. The config may say otherwise:
+    /// dispatch decides (`Host::is_attended`).
+    pub fn has_attended_token(&self) -> bool {
+        self.attended
+    }
+
+    /// Its scopes, before the config narrows them.
+    pub fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    /// The vaults that its token binds it to; `None` means all.
+    pub fn vaults(&self) -> Option<&[String]> {
+        self.vaults.as_deref()
+    }
+
+    /// The permissions in its token.
+    pub fn permissions(&self) -> Option<&CallerPermissions> {
+        self.permissions.as_deref()
+    }
+}

@@ -1,0 +1,67 @@
+//! The number of successful calls of each caller in each vault: stored in the records, and after the first query also
+//! counted in memory, so that a query need not wait for the writer.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::entry::Entry;
+use super::writer::Writer;
+use crate::database::{Database, DatabaseError};
+
+pub(super) struct Counts {
+    /// By caller and vault.
+    known: Mutex<HashMap<String, HashMap<String, u64>>>,
+    /// The database, on a separate connection.
+    records: Database,
+}
+
+impl Counts {
+    pub(super) fn new(records: Database) -> Counts {
+        Counts {
+            known: Mutex::default(),
+            records,
+        }
+    }
+
+    /// Hands a call to the writer, and counts it.
+    pub(super) fn write(&self, writer: &Writer, entry: Entry) {
+        // The lock is held until the entry is handed over, so that a concurrent query does not miss it.
+        let mut known = self.known();
+        if let (true, Some(vault)) = (entry.is_counted(), &entry.vault)
+            && let Some(count) = known
+                .get_mut(&entry.caller)
+                .and_then(|vaults| vaults.get_mut(vault))
+        {
+            *count += 1;
+        }
+        writer.write(entry);
+    }
+
+    /// The number of successful calls so far.
+    pub(super) fn of(
+        &self,
+        writer: &Writer,
+        caller: &str,
+        vault: &str,
+    ) -> Result<u64, DatabaseError> {
+        let mut known = self.known();
+        if let Some(count) = known.get(caller).and_then(|vaults| vaults.get(vault)) {
+            return Ok(*count);
+        }
+        writer.flush();
+        let counted = self.records.with(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT coalesce(sum(count), 0) FROM calls WHERE caller = ?1 AND vault = ?2",
+            )?;
+            statement.query_row([caller, vault], |row| row.get::<_, i64>(0))
+        })?;
+        let counted = u64::try_from(counted).unwrap_or_default();
+        let vaults = known.entry(caller.to_owned()).or_default();
+        vaults.insert(vault.to_owned(), counted);
+        Ok(counted)
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, u64>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,156 @@
+//! Input and output types of a transaction: the records of the contract's `vault` interface in Rust.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::diff::LineDiff;
+
+/// Whether something is a file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+}
+
+/// A file or a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// As the disk spells it.
+    pub path: String,
+    /// Which of the two.
+    pub kind: Kind,
+    /// In bytes; 0 for a folder.
+    pub size: u64,
+    /// Milliseconds since 1970.
+    pub modified: u64,
+}
+
+/// Some of a longer list, in order of path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Where the rest begins, for `after`.
+    pub next: Option<String>,
+}
+
+/// The bytes of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// The content.
+    pub bytes: Arc<[u8]>,
+    /// Names the content: equal bytes have equal etags.
+    pub etag: String,
+}
+
+/// Something that was removed and can be had back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trashed {
+    /// For `restore`.
+    pub id: String,
+    /// Where it was.
+    pub path: String,
+    /// In bytes.
+    pub size: u64,
+    /// Milliseconds since 1970.
+    pub removed: u64,
+}
+
+/// What happened to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKind {
+    /// It was made.
+    Create,
+    /// It has other bytes, or another mode.
+    Modify,
+    /// It has another path, and perhaps other bytes.
+    Rename,
+    /// It went to the trash.
+    Delete,
+}
+
+/// One thing that a commit did to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file; after a rename its new path.
+    pub path: String,
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// The earlier path of a file that was renamed.
+    pub from: Option<String>,
+    /// Its etag before, if it was there.
+    pub before: Option<String>,
+    /// Its etag after, if it is there.
+    pub after: Option<String>,
+}
+
+/// One commit, as far as the caller may see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// For `undo` and `before`.
+    pub id: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// Who called.
+    pub caller: String,
+    /// Which action of which domain.
+    pub action: String,
+    /// The change that this one took back.
+    pub undoes: Option<String>,
+    /// Whether a later change took this one back.
+    pub undone: bool,
+    /// What happened to files that the caller may see.
+    pub files: Vec<FileChange>,
+}
+
+/// The net effect of a transaction on one file, before it is committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StagedChange {
+    /// The file; after a rename its new path.
+    pub path: String,
+    /// What would happen to it.
+    pub kind: ChangeKind,
+    /// The earlier path of a file that is renamed.
+    pub from: Option<String>,
+    /// Its bytes now; `None` if it is not there, if it is only renamed, or if it is too large to show.
+    pub before: Option<Arc<[u8]>>,
+    /// Its bytes then; `None` if it will not be there, or if it is only renamed.
+    pub after: Option<Arc<[u8]>>,
+    /// Its etag now, if it is there.
+    pub etag_before: Option<String>,
+    /// Its etag then.
+    pub etag: Option<String>,
+    /// Lines added; for binary content bytes.
+    pub added: u64,
+    /// Lines removed; for binary content bytes.
+    pub removed: u64,
+    /// How the lines differ, for [`super::unified_diff`].
+    pub lines: LineDiff,
+}
+
+/// In whose name something is committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitNote {
+    /// Who called.
+    pub caller: String,
+    /// Which action, as `document.append`.
+    pub action: String,
+    /// The key of this call, to find out later whether it was committed.
+    pub key: Option<String>,
+}
+
+/// What a commit did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Whether anything changed: a note, a folder, or the store of a component.
+    pub is_landed: bool,
+    /// For `undo`; `None` if no file changed.
+    pub change: Option<String>,
+    /// What happened to which file.
+    pub files: Vec<FileChange>,
+}
