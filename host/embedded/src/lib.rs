@@ -33,6 +33,11 @@ impl Embedded {
         self.digest
     }
 
+    /// How many bytes it has.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// The component. It is unpacked at each call: it is needed only until it was compiled once.
     pub fn wasm(&self) -> Vec<u8> {
         use std::io::Read as _;
@@ -51,6 +56,11 @@ impl Embedded {
     /// The digest of its content.
     pub fn digest(&self) -> &'static str {
         &loaded::component(self.name).digest
+    }
+
+    /// How many bytes it has.
+    pub fn size(&self) -> usize {
+        loaded::component(self.name).size
     }
 
     /// The component.

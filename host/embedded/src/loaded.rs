@@ -29,6 +29,7 @@ const STAMP: &str = "built";
 #[derive(Debug)]
 pub(crate) struct Loaded {
     pub(crate) digest: String,
+    pub(crate) size: usize,
     /// Opened early: the operating system's sandbox of a server closes the folder.
     file: Mutex<File>,
 }
@@ -79,8 +80,10 @@ fn load() -> Result<BTreeMap<String, Loaded>, String> {
     let mut loaded = BTreeMap::new();
     for (name, digest) in digests.lines().filter_map(|line| line.split_once(' ')) {
         let file = File::open(target.join(format!("{digest}.wasm"))).map_err(failed)?;
+        let size = file.metadata().map_err(failed)?.len();
         let component = Loaded {
             digest: digest.to_owned(),
+            size: usize::try_from(size).unwrap_or(usize::MAX),
             file: Mutex::new(file),
         };
         loaded.insert(name.to_owned(), component);

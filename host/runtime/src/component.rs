@@ -39,6 +39,13 @@ impl Wasm {
             Wasm::Embedded(embedded) => Cow::Owned(embedded.wasm()),
         }
     }
+
+    fn size(&self) -> usize {
+        match self {
+            Wasm::Owned(bytes) => bytes.len(),
+            Wasm::Embedded(embedded) => embedded.size(),
+        }
+    }
 }
 
 /// Why a component cannot be run.
@@ -156,7 +163,7 @@ impl Component {
 
     /// How many bytes it has.
     pub fn size(&self) -> usize {
-        self.source.wasm.bytes().len()
+        self.source.wasm.size()
     }
 
     /// The SHA-256 of its content, in hexadecimal.
@@ -166,7 +173,7 @@ impl Component {
 
     /// Inspects the bytes without compiling them; fails if this host cannot call the component.
     pub fn inspect(&self) -> Result<Inspected, LoadError> {
-        self.source.inspect()
+        self.source.inspect(&self.source.wasm.bytes())
     }
 
     /// Whether another one has the same name and content.
@@ -206,12 +213,12 @@ impl Source {
             .get_or_init(|| inspect::digest(&self.wasm.bytes()))
     }
 
-    fn inspect(&self) -> Result<Inspected, LoadError> {
+    fn inspect(&self, wasm: &[u8]) -> Result<Inspected, LoadError> {
         let unfit = |reason| LoadError::Unfit {
             name: self.name.clone(),
             reason,
         };
-        let inspected = inspect::inspect(&self.wasm.bytes()).map_err(unfit)?;
+        let inspected = inspect::inspect(wasm).map_err(unfit)?;
         inspected.track().map_err(unfit)?;
         self.check_imports(inspected.imports.iter().map(String::as_str))?;
         Ok(inspected)
@@ -233,10 +240,9 @@ impl Source {
             Some(compiled) => compiled,
             None => {
                 // A compiler is a large thing to hand a stranger's bytes to: what can be refused before is.
-                self.inspect()?;
-                let compiled = sandbox
-                    .compiled
-                    .compile(engine, self.digest(), &self.wasm.bytes());
+                let wasm = self.wasm.bytes();
+                self.inspect(&wasm)?;
+                let compiled = sandbox.compiled.compile(engine, self.digest(), &wasm);
                 compiled.map_err(|error| LoadError::Invalid {
                     name: self.name.clone(),
                     reason: one_line(&error),
