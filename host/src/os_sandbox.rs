@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use notehost_config::{Loaded, OsSandbox, expand_home, resolved};
+use notehost_platform::sandbox;
 use notehost_runtime::packages::oci::credentials_file;
 
 /// Whether and how this process is (or would be) sandboxed.
@@ -125,7 +126,7 @@ fn folder_of(file: &Path) -> Option<PathBuf> {
 pub fn available(wanted: OsSandbox) -> Confinement {
     match wanted {
         OsSandbox::Off => Confinement::Off,
-        _ if system::is_available() => Confinement::Enforced,
+        _ if sandbox::is_available() => Confinement::Enforced,
         _ => Confinement::Unavailable,
     }
 }
@@ -134,121 +135,10 @@ pub fn available(wanted: OsSandbox) -> Confinement {
 pub fn confine(wanted: OsSandbox, access: &FileAccess) -> Result<Confinement, String> {
     let found = available(wanted);
     match found {
-        Confinement::Enforced => system::confine(access).map(|()| found),
+        Confinement::Enforced => sandbox::confine(&access.write, &access.read).map(|()| found),
         Confinement::Unavailable if wanted == OsSandbox::Require => Err(
             "`os_sandbox = \"require\"`, but Landlock is not available on this system".to_owned(),
         ),
         _ => Ok(found),
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod system {
-    use std::path::PathBuf;
-
-    use landlock::{
-        ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
-        RulesetCreatedAttr, RulesetError, RulesetStatus, path_beneath_rules,
-    };
-
-    use super::FileAccess;
-
-    /// The newest rights requested; an older kernel enforces those it knows.
-    const RIGHTS: ABI = ABI::V5;
-
-    /// System files read by name resolution, time zones, certificates, the allocator and the compiler's thread pool.
-    const SYSTEM: [&str; 28] = [
-        "/etc",
-        "/lib",
-        "/lib64",
-        "/usr/lib",
-        "/usr/lib64",
-        "/usr/local/lib",
-        "/nix/store",
-        "/gnu/store",
-        "/usr/share/ca-certificates",
-        "/usr/local/share/ca-certificates",
-        "/usr/share/pki",
-        "/usr/share/ssl",
-        "/var/lib/ca-certificates",
-        "/usr/share/zoneinfo",
-        "/usr/share/zoneinfo-icu",
-        "/run/NetworkManager",
-        "/run/systemd/resolve",
-        "/run/resolvconf",
-        "/run/nscd",
-        "/proc/self",
-        "/proc/cpuinfo",
-        "/proc/locks",
-        "/proc/meminfo",
-        "/proc/stat",
-        "/proc/sys",
-        "/sys/devices/system",
-        "/sys/fs/cgroup",
-        "/sys/kernel/mm",
-    ];
-    const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
-
-    fn read_access() -> BitFlags<AccessFs> {
-        AccessFs::ReadFile | AccessFs::ReadDir
-    }
-
-    /// Everything that a vault and the state folder need: no programs, devices or pipes.
-    fn write_access() -> BitFlags<AccessFs> {
-        AccessFs::from_all(RIGHTS)
-            & !(AccessFs::Execute
-                | AccessFs::MakeChar
-                | AccessFs::MakeBlock
-                | AccessFs::MakeFifo
-                | AccessFs::IoctlDev)
-    }
-
-    /// Rights that all kernels with a usable Landlock have. Without `Refer` (ABI 2) no file can be renamed into another
-    /// folder, and every commit does that.
-    fn ruleset() -> Result<Ruleset, RulesetError> {
-        Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .handle_access(AccessFs::from_all(ABI::V2))?
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(AccessFs::from_all(RIGHTS))
-    }
-
-    pub(super) fn is_available() -> bool {
-        ruleset().and_then(Ruleset::create).is_ok()
-    }
-
-    pub(super) fn confine(access: &FileAccess) -> Result<(), String> {
-        let program: Option<PathBuf> = std::env::current_exe().ok();
-        let restrict = || {
-            ruleset()?
-                .create()?
-                .add_rules(path_beneath_rules(&access.write, write_access()))?
-                .add_rules(path_beneath_rules(
-                    access.read.iter().chain(&program),
-                    read_access(),
-                ))?
-                .add_rules(path_beneath_rules(SYSTEM, read_access()))?
-                .add_rules(path_beneath_rules(
-                    DEVICES,
-                    AccessFs::ReadFile | AccessFs::WriteFile,
-                ))?
-                .restrict_self()
-        };
-        match restrict() {
-            Ok(status) if status.ruleset != RulesetStatus::NotEnforced => Ok(()),
-            Ok(_) => Err("the kernel does not enforce Landlock".to_owned()),
-            Err(error) => Err(format!("Landlock: {error}")),
-        }
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod system {
-    pub(super) fn is_available() -> bool {
-        false
-    }
-
-    pub(super) fn confine(_: &super::FileAccess) -> Result<(), String> {
-        Ok(())
     }
 }

@@ -1,15 +1,17 @@
-//! Actions, and the `domain!` macro that makes a domain of them. Independent of WIT, which is in `guest`.
+//! Actions, the description of a domain, and the `domain!` macro that makes a domain of actions. Independent of WIT,
+//! which is in `guest`.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::{Content, Error, Result, Vault, readable, schema};
+use crate::{Content, Error, Prompt, Result, Vault, readable, schema};
 
 /// What an action may do to notes. The host enforces it: the vault of a `Read` action cannot write, the vault of a
 /// `Write` action cannot delete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// Reads only.
     Read,
@@ -47,7 +49,7 @@ pub trait Action: DeserializeOwned + JsonSchema {
         readable(output)
     }
 
-    /// Images and links that belong to the result.
+    /// Images, audio and links that belong to the result.
     fn content(_: &Self::Output) -> Vec<Content> {
         Vec::new()
     }
@@ -60,7 +62,7 @@ pub struct Reply {
     pub text: String,
     /// A JSON object, serialized.
     pub structured: String,
-    /// Images and links.
+    /// Images, audio and links.
     pub content: Vec<Content>,
 }
 
@@ -71,28 +73,73 @@ impl Reply {
     }
 }
 
+/// The description of a domain.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Description {
+    /// Its name for callers.
+    pub name: String,
+    /// The component's own version.
+    pub version: String,
+    /// What it does.
+    pub description: String,
+    /// Its actions, in the order in which they should be listed.
+    pub actions: Vec<ActionDescription>,
+    /// Prompts that users can pick in their client.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<Prompt>,
+}
+
+/// The description of an action.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ActionDescription {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// What it may do to notes.
+    pub effect: Effect,
+    /// The JSON Schema of its arguments.
+    pub input: Value,
+    /// The JSON Schema of its result.
+    pub output: Value,
+}
+
 /// What `domain!` implements for its `Domain` type.
 pub trait Describes {
-    /// The domain as JSON: name, version, description, actions with their schemas.
-    fn describe() -> Value;
+    /// The domain: name, version, description, actions with their schemas, prompts.
+    fn description() -> Description;
+
+    /// The same as JSON.
+    fn describe() -> Value {
+        serde_json::to_value(Self::description()).unwrap_or_default()
+    }
 
     /// Runs the action of that name with JSON arguments.
     fn call(vault: &Vault, action: &str, arguments: &str) -> Result<Reply>;
 }
 
 /// The entry of an action in the domain's description.
-pub fn describe_action<A: Action>(name: &str) -> Value {
-    let mut input = schema::of_input::<A>();
+pub fn describe_action<A: Action>(name: &str) -> ActionDescription {
+    describe_signature::<A, A::Output>(name, A::EFFECT)
+}
+
+/// The entry of an action with these arguments and this result, which need not implement [`Action`]: the host describes its
+/// own actions with it.
+pub fn describe_signature<Arguments: JsonSchema, Output: JsonSchema>(
+    name: &str,
+    effect: Effect,
+) -> ActionDescription {
+    let mut input = schema::of_input::<Arguments>();
     let description = schema::take_description(&mut input);
-    let mut output = schema::of_output::<A::Output>();
+    let mut output = schema::of_output::<Output>();
     schema::take_description(&mut output);
-    json!({
-        "name": name,
-        "description": description,
-        "effect": A::EFFECT.as_str(),
-        "input": input,
-        "output": output,
-    })
+    ActionDescription {
+        name: name.to_owned(),
+        description,
+        effect,
+        input,
+        output,
+    }
 }
 
 /// Runs an action with JSON arguments.
@@ -122,14 +169,14 @@ macro_rules! domain {
         pub struct Domain;
 
         impl $crate::Describes for Domain {
-            fn describe() -> $crate::serde_json::Value {
-                $crate::serde_json::json!({
-                    "name": $name,
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "description": $crate::unwrapped(concat!($($doc, "\n"),+)),
-                    "actions": [$($crate::describe_action::<$args>($action)),+],
-                    $("prompts": [$($prompt),+],)?
-                })
+            fn description() -> $crate::Description {
+                $crate::Description {
+                    name: $name.to_owned(),
+                    version: env!("CARGO_PKG_VERSION").to_owned(),
+                    description: $crate::unwrapped(concat!($($doc, "\n"),+)),
+                    actions: vec![$($crate::describe_action::<$args>($action)),+],
+                    prompts: vec![$($($prompt),+)?],
+                }
             }
 
             fn call(

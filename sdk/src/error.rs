@@ -193,6 +193,17 @@ impl Error {
         Error::new(Code::TooLarge, message)
     }
 
+    /// Prefixes the message with where or why it happened: `{context}: {message}`. Code, hint and details stay.
+    pub fn context(self, context: impl std::fmt::Display) -> Error {
+        self.map_message(|message| format!("{context}: {message}"))
+    }
+
+    /// Rewords the message. Code, hint and details stay.
+    pub fn map_message(mut self, reword: impl FnOnce(String) -> String) -> Error {
+        self.message = reword(self.message);
+        self
+    }
+
     /// Adds a hint for a person: what an admin can do about it.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = Some(hint.into());
@@ -238,3 +249,18 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_changes_only_the_message() {
+        let error = Error::conflict("it changed")
+            .with_hint("read it again")
+            .with_details(serde_json::json!({ "line": 3 }));
+        let prefixed = error.clone().context("`A.md`");
+        assert_eq!(prefixed.message(), "`A.md`: it changed");
+        assert_eq!(prefixed.map_message(|_| "it changed".to_owned()), error);
+    }
+}

@@ -1,5 +1,5 @@
-//! The component side of the contract: the generated bindings, and the conversions to and from the SDK's own types.
-//! Not for authors; `domain!` uses it.
+//! The component side of the contract: the generated bindings, the exports, and the vault of a call. The types of the
+//! SDK are converted in `description`, `index_types` and `host_types`. Not for authors; `domain!` uses it.
 
 #![allow(missing_docs, unreachable_pub, unsafe_code)]
 
@@ -11,50 +11,61 @@ wit_bindgen::generate!({
     default_bindings_module: "notehost_sdk::guest",
 });
 
+mod description;
+mod host_types;
+mod index_types;
 mod memory;
 
 #[global_allocator]
 static MEMORY: memory::Memory = memory::memory();
 
+use std::sync::OnceLock;
+use std::time::Duration;
+
 use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
-    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Progress, Query, Tags, TagsQuery,
+    Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
     Unresolved, UnresolvedQuery,
 };
 use crate::{
-    Blob, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level, Page, RawVault,
-    Result, Tier, Trashed,
+    Blob, CallLimits, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level,
+    Page, RawVault, Result, Tier, Trashed,
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
 use notehost::domain::{host, index as wire_index, log, progress, store, types};
 
+/// The limits of the call. An instance runs one call.
+static LIMITS: OnceLock<CallLimits> = OnceLock::new();
+
 /// The reply of `describe`.
-pub fn describe<D: Describes>() -> String {
-    D::describe().to_string()
+pub fn describe<D: Describes>() -> types::Description {
+    description::to_wire(D::description())
 }
 
 /// The reply of `call`.
 pub fn call<D: Describes>(
     vault: &wire::Vault,
-    action: &str,
-    arguments: &str,
+    request: &types::Request,
 ) -> std::result::Result<types::Reply, types::Error> {
-    let reply = D::call(vault, action, arguments).map_err(to_wire)?;
+    LIMITS.get_or_init(|| CallLimits {
+        time_left: Duration::from_millis(request.time_left.into()),
+        reply_bytes: request.reply_bytes as usize,
+    });
+    let reply = D::call(vault, &request.action, &request.arguments).map_err(to_wire)?;
     Ok(types::Reply {
         text: reply.text,
         structured: reply.structured,
-        content: reply
-            .content
-            .into_iter()
-            .map(|content| match content {
-                Content::Image { bytes, mime } => {
-                    types::Content::Image(types::Media { bytes, mime })
-                }
-                Content::Link(path) => types::Content::Link(path),
-            })
-            .collect(),
+        content: reply.content.into_iter().map(content).collect(),
     })
+}
+
+fn content(content: Content) -> types::Content {
+    match content {
+        Content::Image { bytes, mime } => types::Content::Image(types::Media { bytes, mime }),
+        Content::Audio { bytes, mime } => types::Content::Audio(types::Media { bytes, mime }),
+        Content::Link(path) => types::Content::Link(path),
+    }
 }
 
 /// Exports a domain as a component.
@@ -66,46 +77,23 @@ macro_rules! export_component {
         struct ExportedComponent;
 
         impl $crate::guest::Guest for ExportedComponent {
-            fn describe() -> String {
+            fn describe() -> $crate::guest::notehost::domain::types::Description {
                 $crate::guest::describe::<$domain>()
             }
 
             fn call(
                 vault: &$crate::guest::notehost::domain::vault::Vault,
-                action: String,
-                arguments: String,
+                request: $crate::guest::notehost::domain::types::Request,
             ) -> Result<
                 $crate::guest::notehost::domain::types::Reply,
                 $crate::guest::notehost::domain::types::Error,
             > {
-                $crate::guest::call::<$domain>(vault, &action, &arguments)
+                $crate::guest::call::<$domain>(vault, &request)
             }
         }
 
         $crate::guest::export_bindings!(ExportedComponent with_types_in $crate::guest);
     };
-}
-
-/// An index query as JSON.
-fn query_json(query: &impl serde::Serialize) -> Result<String> {
-    serde_json::to_string(query).map_err(|error| {
-        Error::new(
-            Code::InternalError,
-            format!("the query cannot be serialized: {error}"),
-        )
-    })
-}
-
-/// Parses an answer of the host.
-fn parse_answer<T: serde::de::DeserializeOwned>(
-    answer: std::result::Result<String, types::Error>,
-) -> Result<T> {
-    serde_json::from_str(&answer.map_err(from_wire)?).map_err(|error| {
-        Error::new(
-            Code::InternalError,
-            format!("the host returned an invalid answer: {error}"),
-        )
-    })
 }
 
 fn to_wire(error: Error) -> types::Error {
@@ -248,33 +236,36 @@ impl RawVault for wire::Vault {
     }
 
     fn index_state(&self) -> IndexState {
-        serde_json::from_str(&wire_index::state(self)).unwrap_or(IndexState {
-            state: Progress::Building,
-            done: 0,
-            total: 0,
-            assistant_tag: None,
-        })
+        wire_index::state(self).into()
     }
 
     fn find(&self, query: &Query) -> Result<Found> {
         query.check()?;
-        parse_answer(wire_index::find(self, &query_json(query)?))
+        let found = wire_index::find(self, &index_types::query(query)).map_err(from_wire)?;
+        Ok(found.into())
     }
 
     fn backlinks(&self, of: &BacklinksQuery) -> Result<Backlinks> {
-        parse_answer(wire_index::backlinks(self, &query_json(of)?))
+        let query = wire_index::BacklinksQuery::from(of.clone());
+        let backlinks = wire_index::backlinks(self, &query).map_err(from_wire)?;
+        Ok(backlinks.into())
     }
 
     fn unresolved(&self, within: &UnresolvedQuery) -> Result<Unresolved> {
-        parse_answer(wire_index::unresolved(self, &query_json(within)?))
+        let query = wire_index::UnresolvedQuery::from(within.clone());
+        let unresolved = wire_index::unresolved(self, &query).map_err(from_wire)?;
+        Ok(unresolved.into())
     }
 
     fn tags(&self, of: &TagsQuery) -> Result<Tags> {
-        parse_answer(wire_index::tags(self, &query_json(of)?))
+        let query = wire_index::TagsQuery::from(of.clone());
+        let tags = wire_index::tags(self, &query).map_err(from_wire)?;
+        Ok(tags.into())
     }
 
     fn edges(&self) -> Result<Edges> {
-        parse_answer(wire_index::edges(self))
+        let graph = wire_index::edges(self).map_err(from_wire)?;
+        Ok(graph.into())
     }
 
     fn files(&self) -> Result<Vec<String>> {
@@ -290,23 +281,28 @@ impl RawVault for wire::Vault {
     }
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
-        parse_answer(wire_index::names_in(self, text))
+        let names = wire_index::names_in(self, text).map_err(from_wire)?;
+        Ok(index_types::list(names))
     }
 
     fn now(&self) -> Now {
-        serde_json::from_str(&host::now()).unwrap_or_default()
+        host::now().into()
     }
 
     fn about(&self) -> Result<About> {
-        parse_answer(host::about(self))
+        Ok(host::about(self).map_err(from_wire)?.into())
     }
 
     fn caller(&self) -> Result<CallerInfo> {
-        parse_answer(host::caller(self))
+        Ok(host::caller(self).map_err(from_wire)?.into())
     }
 
     fn conventions(&self) -> Result<Conventions> {
-        parse_answer(host::conventions(self))
+        Ok(host::conventions(self).map_err(from_wire)?.into())
+    }
+
+    fn limits(&self) -> CallLimits {
+        LIMITS.get().copied().unwrap_or(CallLimits::UNLIMITED)
     }
 
     fn notify(&self, level: Level, message: &str) -> Result<()> {

@@ -1,5 +1,5 @@
-//! The records behind the JSON of the contract's `host` interface, shared by host and components. Within a track a record
-//! may gain optional fields; nothing else changes. They leave out what the caller may not see.
+//! Information about the host, the caller and the vault, shared by host and components: the types of the contract's
+//! `host` interface. They leave out what the caller may not see.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Queries and results of the host's index: the records behind the JSON of the contract's `index` interface, shared by
-//! host and components. Within a track a record may gain optional fields and an enum may gain cases; nothing else changes.
+//! Queries and results of the host's index, shared by host and components: the types of the contract's `index`
+//! interface, with conditions as a tree.
 //!
 //! Results depend only on notes that the caller may see: hits, counts, scores, link targets. They reflect the vault at the
 //! start of the call, without the call's staged writes.

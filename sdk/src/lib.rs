@@ -52,6 +52,7 @@
 extern crate self as notehost_sdk;
 
 mod action;
+mod all_pages;
 pub mod dates;
 #[cfg(feature = "markdown")]
 pub mod documents;
@@ -66,11 +67,13 @@ mod manifest;
 pub mod matching;
 mod memory;
 mod naming;
+pub mod nearest;
 mod notes;
 pub mod pages;
 mod progress;
 mod prompt;
 mod readable;
+mod reply_text;
 #[cfg(feature = "fsrs")]
 pub mod scheduling;
 mod schema;
@@ -81,18 +84,22 @@ pub mod text;
 mod vault;
 pub mod words;
 
-pub use action::{Action, Describes, Effect, Reply, describe_action, run_action};
+pub use action::{
+    Action, ActionDescription, Describes, Description, Effect, Reply, describe_action,
+    describe_signature, run_action,
+};
 pub use error::{Code, Error, Result};
 pub use memory::MemoryVault;
-pub use naming::fold_name;
+pub use naming::{fold_name, listed, quoted};
 pub use notehost_sdk_macros::{args, reply};
 pub use notes::{Note, is_note, notebook_of, parent_of, stem_of};
 pub use progress::Steps;
 pub use prompt::{ArgumentKind, Prompt, PromptArgument};
 pub use readable::readable;
+pub use reply_text::ReplyText;
 pub use vault::{
-    Blob, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault, Tier,
-    Trashed, Vault,
+    Blob, CallLimits, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault,
+    Tier, Trashed, Vault,
 };
 
 #[doc(hidden)]
@@ -105,8 +112,8 @@ pub use {schemars, serde, serde_json};
 /// Everything that a domain usually needs.
 pub mod prelude {
     pub use crate::{
-        Action, Code, Content, Effect, Error, Note, Prompt, PromptArgument, Result, Tier, Vault,
-        args, domain, readable, reply,
+        Action, Code, Content, Effect, Error, Note, Prompt, PromptArgument, ReplyText, Result,
+        Tier, Vault, args, domain, readable, reply,
     };
     pub use serde_json::json;
 }

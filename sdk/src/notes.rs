@@ -1,10 +1,13 @@
 //! Resolves the path or name in a caller's arguments to a single note or file, and reads and writes its text.
 
-use crate::{Code, Entry, Error, Kind, Result, Vault, fold_name};
+use crate::nearest::{KnownNames, SIMILAR_NAME};
+use crate::{Code, Entry, Error, Kind, Result, Vault, fold_name, listed, quoted};
 use serde_json::json;
 
 /// Entries per `list` call when a whole folder is listed.
 const LIST_PAGE_ENTRIES: u32 = 4096;
+/// The maximum number of paths in an error.
+const MAX_LISTED: usize = 5;
 
 /// A note and its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +71,7 @@ impl Vault {
             several => Err(Error::ambiguous(format!(
                 "`{name}` matches {} notes; use the path of one of them: {}",
                 several.len(),
-                listed(several)
+                listed(several, MAX_LISTED)
             ))
             .with_details(json!({ "choices": several }))),
         }
@@ -108,7 +111,7 @@ impl Vault {
             several => Err(Error::ambiguous(format!(
                 "`{name}` matches {} files; use the path of one of them: {}",
                 several.len(),
-                listed(several)
+                listed(several, MAX_LISTED)
             ))
             .with_details(json!({ "choices": several }))),
         }
@@ -144,6 +147,15 @@ impl Vault {
         Ok(())
     }
 
+    /// The entry at a path, if it exists.
+    pub fn entry(&self, path: &str) -> Result<Option<Entry>> {
+        match self.stat(path) {
+            Ok(entry) => Ok(Some(entry)),
+            Err(error) if error.kind() == Code::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Every entry of a folder, or of everything below it.
     pub fn list_all(&self, folder: &str, recursive: bool) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
@@ -172,43 +184,19 @@ impl Vault {
         if stem_of(name).len() > MAX_NAME_BYTES {
             return error;
         }
-        let wanted = fold_name(stem_of(name));
-        let mut near: Vec<(f64, String)> = self
-            .notes("")
-            .unwrap_or_default()
-            .into_iter()
-            .map(|entry| {
-                (
-                    strsim::jaro_winkler(&wanted, &fold_name(stem_of(&entry.path))),
-                    entry.path,
-                )
-            })
-            .filter(|(likeness, _)| *likeness > 0.85)
+        let notes = self.notes("").unwrap_or_default().into_iter();
+        let known: KnownNames<String> = notes
+            .map(|entry| (stem_of(&entry.path).to_owned(), entry.path))
             .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let near: Vec<String> = near.into_iter().take(3).map(|(_, path)| path).collect();
+        let near = known.nearest(stem_of(name), SIMILAR_NAME, 3);
         if near.is_empty() {
             return error;
         }
         Error::not_found(format!(
             "no note `{name}`; similar names: {}",
-            listed(&near)
+            quoted(&near)
         ))
         .with_details(json!({ "nearest": near }))
-    }
-}
-
-/// The first paths, formatted for a message.
-fn listed(paths: &[String]) -> String {
-    let shown: Vec<String> = paths
-        .iter()
-        .take(5)
-        .map(|path| format!("`{path}`"))
-        .collect();
-    let more = paths.len().saturating_sub(5);
-    match more {
-        0 => shown.join(", "),
-        _ => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -56,8 +56,47 @@ pub fn each(reply: &Value, field: &str) -> Vec<Value> {
     items.iter().map(|item| item[field].clone()).collect()
 }
 
-/// Defines the functions of [`testing`](crate::testing) for one domain: `ok` (the JSON of a successful action), `told` (its
-/// text), `refused` (the error of a failed one) and `all_pages`.
+/// The paths of the items of a list.
+#[track_caller]
+pub fn paths(reply: &Value) -> Vec<&str> {
+    let items = reply["items"].as_array().expect("items");
+    let paths = items.iter().map(|item| item["path"].as_str());
+    paths.collect::<Option<_>>().expect("paths")
+}
+
+/// Asserts that a domain has these actions, in this order, and that each has a description and schemas that all clients
+/// accept. The schemas of the arguments, which clients keep in a model's context, must stay below `max_input_bytes` in
+/// total.
+#[track_caller]
+pub fn assert_described<D: Describes>(names: &[&str], max_input_bytes: usize) {
+    let described = D::describe();
+    let actions = described["actions"].as_array().expect("actions");
+    assert_eq!(
+        actions
+            .iter()
+            .map(|action| &action["name"])
+            .collect::<Vec<_>>(),
+        names
+    );
+    let mut input_bytes = 0;
+    for action in actions {
+        let (input, output) = (action["input"].to_string(), action["output"].to_string());
+        for rejected in ["$ref", "oneOf", "anyOf", "allOf", "\"null\""] {
+            assert!(!input.contains(rejected), "{input}");
+            assert!(!output.contains(rejected), "{output}");
+        }
+        let description = action["description"].as_str();
+        assert!(description.is_some_and(|text| !text.is_empty()), "{action}");
+        input_bytes += input.len();
+    }
+    assert!(
+        input_bytes < max_input_bytes,
+        "{input_bytes} bytes of input schemas"
+    );
+}
+
+/// Defines the functions of [`testing`](crate::testing) for one domain: `ok` (the JSON of a successful action), `text_of`
+/// (its text), `refused` (the error of a failed one) and `all_pages`.
 #[macro_export]
 macro_rules! calls {
     ($domain:ty) => {
@@ -72,7 +111,7 @@ macro_rules! calls {
             }
 
             #[track_caller]
-            pub(super) fn told(
+            pub(super) fn text_of(
                 vault: &$crate::MemoryVault,
                 action: &str,
                 arguments: Value,

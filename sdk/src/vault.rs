@@ -1,6 +1,8 @@
 //! The vault as a domain sees it. [`RawVault`] mirrors the functions of the contract; [`Vault`] adds the convenience
 //! functions in `notes`. The implementation is the host, or [`MemoryVault`] in tests.
 
+use std::time::Duration;
+
 use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
     Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
@@ -172,8 +174,32 @@ pub enum Content {
         /// Its MIME type.
         mime: String,
     },
+    /// Audio.
+    Audio {
+        /// Its bytes.
+        bytes: Vec<u8>,
+        /// Its MIME type.
+        mime: String,
+    },
     /// A link to a note or file of the vault, by its path.
     Link(String),
+}
+
+/// The limits of a call, as of its start. A long list should stop before them and return a cursor for the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// The time until the call is terminated.
+    pub time_left: Duration,
+    /// The maximum size of the result as JSON, in bytes; the host truncates larger ones.
+    pub reply_bytes: usize,
+}
+
+impl CallLimits {
+    /// No limits, as in tests.
+    pub const UNLIMITED: CallLimits = CallLimits {
+        time_left: Duration::MAX,
+        reply_bytes: usize::MAX,
+    };
 }
 
 /// The level of a log line or message.
@@ -262,6 +288,11 @@ pub trait RawVault {
     fn caller(&self) -> Result<CallerInfo>;
     /// Conventions for notes, from the settings of the owner's editor.
     fn conventions(&self) -> Result<Conventions>;
+    /// The limits of this call. The default implementation has none.
+    fn limits(&self) -> CallLimits {
+        CallLimits::UNLIMITED
+    }
+
     /// Shows a message to the operators of the host; no effect in a dry run.
     fn notify(&self, level: Level, message: &str) -> Result<()>;
 

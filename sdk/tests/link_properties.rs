@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use notehost_sdk::text::links::{
-    Detachment, Kind, Link, Moves, Names, Wanted, detach, parse, rewrite,
+    Detachment, Kind, Link, Moves, Names, TargetFilter, detach, parse, rewrite,
 };
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -346,7 +346,7 @@ proptest! {
                 prop_assert_eq!(&note[link.target_range.clone()], &link.target);
             }
             if let Some(name) = link.target.rsplit('/').next().filter(|name| !name.is_empty() && !link.external) {
-                prop_assert!(Wanted::new([name]).may_be_linked_from(&note), "{:?}", link);
+                prop_assert!(TargetFilter::new([name]).may_be_linked_from(&note), "{:?}", link);
             }
             targets.push(link.target_range.clone());
         }

@@ -76,7 +76,7 @@ fn cycle(kind: &Kind) -> PathBuf {
     let source = project.join(kind.source);
     let whole = std::fs::read_to_string(&source).expect("the source");
     std::fs::write(&source, format!("{whole}\n{}\n", kind.broken)).expect("the source is written");
-    dev.wait_for("is still loaded; waiting for a change", 1);
+    dev.wait_for_failed_build();
     assert_eq!(word_count(), 3, "what does not build changes nothing");
 
     let changed = whole

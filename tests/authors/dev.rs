@@ -13,6 +13,11 @@ use super::tools::author;
 /// More than a build and a compilation take on a busy machine; only a hang reaches it.
 const TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
+/// What the program prints after a build that failed.
+const FAILED_BUILD: &str = "is still loaded; waiting for a change";
+/// How compilers and the program begin an error.
+const BUILD_ERROR: &str = "error: ";
+
 /// A running `notehost component dev`, with its output.
 pub(super) struct Dev {
     program: Child,
@@ -56,15 +61,32 @@ impl Dev {
         self.output.lock().expect("no panic").join("\n")
     }
 
-    /// Waits until the output contains this text this many times.
+    /// Waits until the output contains this text this many times. If no build is expected to have failed, the first error
+    /// ends the wait.
     #[track_caller]
     pub(super) fn wait_for(&self, words: &str, times: usize) {
+        let builds_so_far_succeed = !self.output().contains(FAILED_BUILD);
+        self.wait(words, times, |output| {
+            builds_so_far_succeed && output.contains(BUILD_ERROR)
+        });
+    }
+
+    /// Waits until a build has failed and the program goes on with the component that it had.
+    #[track_caller]
+    pub(super) fn wait_for_failed_build(&self) {
+        self.wait(FAILED_BUILD, 1, |_| false);
+    }
+
+    #[track_caller]
+    fn wait(&self, words: &str, times: usize, is_hopeless: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + TIMEOUT;
-        while self.output().matches(words).count() < times {
+        loop {
             let output = self.output();
-            let has_failed = output.contains("error: ") && !words.contains("goes on") && times == 1;
+            if output.matches(words).count() >= times {
+                return;
+            }
             assert!(
-                !has_failed && Instant::now() < deadline,
+                !is_hopeless(&output) && Instant::now() < deadline,
                 "no `{words}`:\n{output}"
             );
             std::thread::sleep(Duration::from_millis(50));

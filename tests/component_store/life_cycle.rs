@@ -154,7 +154,7 @@ fn component_can_be_inspected_without_running_it() {
     let workspace = Workspace::without_config();
     let report = workspace.succeed(&["component", "inspect", &version("one")]);
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
-    assert_eq!(report["contract"], "0.1.0");
+    assert_eq!(report["contract"], "1.0.0-rc.1");
     assert_eq!(report["signature"], "none");
     assert!(
         report["digest"]

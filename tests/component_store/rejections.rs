@@ -36,12 +36,13 @@ fn files_without_a_valid_component_are_rejected() {
         std::fs::write(&file, bytes).expect("a file");
         file.to_str().expect("a path of text").to_owned()
     };
-    let other_contract = String::from_utf8_lossy(&whole).contains("notehost:domain/domain@0.1.0");
+    let other_contract =
+        String::from_utf8_lossy(&whole).contains("notehost:domain/domain@1.0.0-rc.1");
     assert!(other_contract, "the contract's name was replaced");
     let later = replaced(
         &whole,
-        b"notehost:domain/domain@0.1.0",
-        b"notehost:domain/domain@0.3.0",
+        b"notehost:domain/domain@1.0.0-rc.1",
+        b"notehost:domain/domain@1.0.0-rc.2",
     );
     let kinds = [
         (
@@ -53,7 +54,7 @@ fn files_without_a_valid_component_are_rejected() {
         (put("core.wasm", b"\0asm\x01\0\0\0"), "core module"),
         (
             put("later.wasm", &later),
-            "needs contract 0.3; this host supports 0.1 and 0.2",
+            "needs contract 1.0.0-rc.2; this host supports 1.0.0-rc.1",
         ),
         (put("large.wasm", &vec![0; (64 << 20) + 1]), "too large"),
         (path(&guest("echo")), "its name is `echo`, not `steady`"),
@@ -165,10 +166,13 @@ fn modified_store_contents_do_not_run() {
 #[test]
 fn frozen_components_of_every_contract_are_accepted() {
     let workspace = Workspace::new();
-    for contract in ["0.1", "0.2"] {
-        let file = repository().join(format!("tests/fixtures/contracts/{contract}.wasm"));
-        workspace.succeed(&["component", "add", &path(&file)]);
+    let mut count = 0;
+    for file in std::fs::read_dir(repository().join("tests/fixtures/contracts")).expect("a folder")
+    {
+        workspace.succeed(&["component", "add", &path(&file.expect("a file").path())]);
+        count += 1;
     }
+    assert!(count > 0, "the components are found");
 }
 
 fn path(file: &Path) -> String {

@@ -10,23 +10,23 @@ use crate::support::guests::guest;
 fn inspect_reads_name_contract_and_manifest() {
     for embedded in EMBEDDED {
         let inspected = inspect(&embedded.wasm()).expect("a component");
-        assert_eq!(inspected.track(), Ok(Track::V0_1));
+        assert_eq!(inspected.track(), Ok(Track::V1Rc1));
         assert_eq!(
             inspected
                 .contract()
                 .map(|contract| contract.to_string())
                 .as_deref(),
-            Some("0.1.0")
+            Some("1.0.0-rc.1")
         );
         assert_eq!(inspected.size, embedded.wasm().len());
         assert_eq!(inspected.digest, embedded.digest());
         assert_eq!(inspected.manifest, None);
         let imports: Vec<&str> = inspected.imports.iter().map(String::as_str).collect();
         assert!(
-            imports.contains(&"notehost:domain/vault@0.1.0"),
+            imports.contains(&"notehost:domain/vault@1.0.0-rc.1"),
             "{imports:?}"
         );
-        assert_eq!(inspected.exports, ["notehost:domain/domain@0.1.0"]);
+        assert_eq!(inspected.exports, ["notehost:domain/domain@1.0.0-rc.1"]);
         let mut producers = inspected.producers.iter();
         assert!(
             producers.any(|one| (one.role, one.name.as_str()) == ("processed-by", "wit-component")),
@@ -51,7 +51,7 @@ fn inspect_lists_privileged_imports() {
 /// Any wrong byte and any truncation gives a result or an error.
 #[test]
 fn damaged_components_never_panic() {
-    let whole = std::fs::read(frozen("0.2")).expect("a component");
+    let whole = std::fs::read(frozen("1.0.0-rc.1")).expect("a component");
     let exports = inspect(&whole).expect("a component").exports;
     let mut refused = 0;
     for at in (0..whole.len()).step_by(61) {

@@ -78,7 +78,7 @@ fn pack(arguments: &[&Path]) -> (bool, String, String) {
 async fn pack_adds_a_manifest_to_a_built_component() {
     let folder = tempfile::tempdir().expect("a folder");
     let [manifest, packed] = ["manifest.json", "packed.wasm"].map(|name| folder.path().join(name));
-    let original = frozen("0.2");
+    let original = frozen("1.0.0-rc.1");
     let words = |file: &Path| {
         let words: [&Path; 5] = [
             file,
@@ -112,7 +112,7 @@ async fn pack_adds_a_manifest_to_a_built_component() {
     let (succeeded, _, errors) = pack(&[&packed, "--manifest".as_ref(), &manifest]);
     assert!(succeeded, "{errors}");
     let bytes = std::fs::read(&packed).expect("it was written");
-    let refused = reason("frozen_two", &bytes).await;
+    let refused = reason("frozen", &bytes).await;
     assert!(
         refused.contains("action `wipe` has the effect `delete`"),
         "{refused}"

@@ -93,6 +93,30 @@ async fn deep_globs_are_refused_by_the_host() {
     setup.assert_unharmed().await;
 }
 
+/// A condition is a list of parts that refer to each other. As a tree without bounds it could be endless.
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_condition_lists_are_refused_by_the_host() {
+    let setup = AttackSetup::new().await;
+    let find = |shape: &'static str| setup.attack("bad_conditions", json!({ "shape": shape }));
+    find("valid").await.expect("a condition");
+    for (shape, code, word) in [
+        ("self", "validation_error", "later ones only"),
+        ("circle", "validation_error", "later ones only"),
+        ("outside", "validation_error", "there are only 1"),
+        ("shared", "validation_error", "referred to twice"),
+        ("wide", "validation_error", "referred to twice"),
+        ("unused", "validation_error", "not referred to"),
+        ("deep", "validation_error", "nested"),
+        ("many", "too_large", "conditions"),
+        ("sorted", "too_large", "bytes at most"),
+    ] {
+        let error = find(shape).await.expect_err(shape);
+        assert_eq!(error.code, code, "{shape}: {error}");
+        assert!(error.message.contains(word), "{shape}: {error}");
+    }
+    setup.assert_unharmed().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn guest_that_ignores_a_refused_write_stages_nothing_more() {
     let setup = AttackSetup::new().await;

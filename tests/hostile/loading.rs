@@ -59,8 +59,8 @@ async fn forbidden_imports_are_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn invalid_descriptions_are_rejected() {
     for (lie, word) in [
-        ("garbage", "does not match the contract"),
-        ("silent", "does not match the contract"),
+        ("garbage", "is not a JSON Schema of an object"),
+        ("silent", "is not a JSON Schema of an object"),
         ("spins", "failed to describe itself"),
         ("traps", "failed to describe itself"),
         ("bad_name", "`Read; rm -rf` is not a valid name"),

@@ -37,12 +37,7 @@ async fn oversized_refusal_is_rejected() {
     }
     let error = refusal(json!({ "values": 100 })).await;
     assert_eq!(error.code, "not_found");
-    let values = |error: &CallError| {
-        error
-            .details
-            .as_ref()
-            .map(|of| of["values"].to_string().len())
-    };
+    let values = |error: &CallError| error.details().map(|of| of["values"].to_string().len());
     assert_eq!(values(&error), Some(203));
     // Details are for programs: of too many nothing is left, and the refusal stays what it is.
     for many in [10_001, 40_000, 20_000_000] {

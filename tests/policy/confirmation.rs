@@ -1,7 +1,5 @@
 //! Destructive changes need a person's confirmation.
 
-use std::sync::Arc;
-
 use notehost::config::{Confirm, Settings};
 use notehost::policy::Approvals;
 use serde_json::{Value, json};
@@ -45,8 +43,8 @@ fn start_without_handshake(place: &Place) -> Client {
 
 /// Decides an approval on the command line, in a separate process.
 fn decide(place: &Place, id: &str, yes: bool) {
-    let database = notehost::policy::open_records(&place.state()).expect("the records");
-    let approvals = Approvals::new(Arc::new(database));
+    let records = notehost::records::open(&place.state()).expect("the records");
+    let approvals = Approvals::new(records);
     approvals
         .decide(id, yes, "tests")
         .expect("it can be decided");
@@ -161,8 +159,8 @@ fn approval_expires() {
     let mut client = Client::start(&place.config_file(&settings), &place.state());
     let id = approval_of(&client.call("document.remove", remove()));
     std::thread::sleep(std::time::Duration::from_millis(1100));
-    let database = notehost::policy::open_records(&place.state()).expect("the records");
-    let decided = Approvals::new(Arc::new(database)).decide(&id, true, "tests");
+    let records = notehost::records::open(&place.state()).expect("the records");
+    let decided = Approvals::new(records).decide(&id, true, "tests");
     assert!(decided.is_err());
     let late = client.call("document.remove", with_approval(remove(), &id));
     assert_eq!(error_code(&late), Some("approval_invalid"), "{late}");

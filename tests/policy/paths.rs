@@ -243,7 +243,7 @@ proptest! {
         let found = OPEN.with(|(_, vault)| behind(vault, &spelt));
         prop_assert!(found.is_empty(), "{:?} ({:?}): {:?}", spelt, twists, found);
         if twists.iter().all(|twist| twist.is_same_path()) {
-            let tier = OPEN.with(|(_, vault)| vault.begin(access()).access(&spelt));
+            let tier = OPEN.with(|(_, vault)| vault.begin(access()).tier_at(&spelt));
             prop_assert_eq!(tier, Tier::None, "{:?}", spelt);
         }
     }
@@ -317,7 +317,7 @@ fn allowed_paths_are_found() {
         "{found:?}"
     );
     let mut transaction = vault.begin(access());
-    assert_eq!(transaction.access("work/shelf/note.md"), Tier::Read);
+    assert_eq!(transaction.tier_at("work/shelf/note.md"), Tier::Read);
     let error = transaction
         .write("Work/Shelf/Note.md", b"x", None)
         .expect_err("only to be read");

@@ -213,6 +213,9 @@ fn every_call_is_a_span_in_the_callers_trace() {
         json!({"name": "document__list", "arguments": {}, "_meta": {"traceparent": unwanted}});
     assert_eq!(client.ask("tools/call", call)["isError"], false);
     collector.wait_for(b"document.read");
+    for stage in ["claim", "run", "commit", "govern"] {
+        collector.wait_for(format!("notehost.{stage}").as_bytes());
+    }
     collector.wait_for(&trace);
     collector.wait_for(&span);
     collector.wait_for(b"not_found");

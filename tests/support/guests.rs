@@ -47,6 +47,8 @@ fn build() -> PathBuf {
 }
 
 fn build_in(project: &Path, what: &[&str]) -> PathBuf {
+    // Preparing the components installs the compilation target where it is missing, under a lock.
+    notehost_embedded::prepare().expect("the components are built");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guests");
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(cargo)

@@ -10,7 +10,6 @@ use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, Vaul
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::snapshot::Snapshot;
 
@@ -114,7 +113,7 @@ impl Place {
 
     /// A token, created as by `notehost token new`.
     pub(crate) fn token(&self, name: &str, scopes: &str, attended: bool) -> String {
-        let database = notehost::policy::open_records(&self.state()).expect("the records");
+        let records = notehost::records::open(&self.state()).expect("the records");
         let new = NewToken {
             name: name.into(),
             scopes: scopes.parse().expect("scopes"),
@@ -123,7 +122,9 @@ impl Place {
             expires: None,
             attended,
         };
-        Tokens::new(Arc::new(database)).make(&new).expect("a token")
+        Tokens::new(records, &self.state())
+            .make(&new)
+            .expect("a token")
     }
 
     /// A host in this process.
@@ -163,14 +164,7 @@ pub(crate) fn request(name: &str, arguments: Value) -> Request {
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object");
     };
-    Request {
-        domain: domain.to_owned(),
-        action: action.to_owned(),
-        arguments,
-        cancelled: CancellationToken::new(),
-        traceparent: None,
-        progress: None,
-    }
+    Request::new(domain, action, arguments)
 }
 
 /// Calls `domain.action` as Ana.

@@ -2,10 +2,10 @@
 //! `UPDATE=1` writes them. Links of all Markdown files of the repository lead somewhere. What the prose says is not checked.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use notehost::config::{Settings, VARIABLES, template};
-use notehost::registry::{Action, Domain, EMBEDDED, described};
+use notehost::registry::{Action, Domain, EMBEDDED, described, own_description};
 use notehost::runtime::Description;
 use serde_json::{Map, Value, json};
 
@@ -34,8 +34,7 @@ fn assert_none(what: &str, offences: &[String]) {
 
 /// The domains that come with the program, by name.
 fn domains() -> Vec<Domain> {
-    let admin = repository().join("host/pipeline/src/registry/admin.json");
-    let admin = std::fs::read_to_string(admin).expect("the description of `admin`");
+    let admin = own_description().to_string();
     let mut texts: Vec<&str> = EMBEDDED.iter().map(|one| one.description).collect();
     texts.push(&admin);
     let parsed = texts
@@ -382,4 +381,52 @@ fn links_lead_somewhere() {
     }
     assert!(count > 50, "links are found");
     assert_none("dead links", &dead);
+}
+
+/// In tables of these pages the column `where` names code: a crate of the host, or a file or folder in one, without the
+/// folders in between.
+#[test]
+fn code_that_the_docs_name_exists() {
+    let top = repository();
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for page in ["limits.md", "threat-model.md"] {
+        let text = std::fs::read_to_string(top.join("docs").join(page)).expect("a page");
+        let mut names_code = false;
+        for line in text.lines().filter(|line| !line.starts_with("|-")) {
+            let Some((_, cell)) = line.strip_suffix(" |").and_then(|row| row.rsplit_once('|'))
+            else {
+                names_code = false;
+                continue;
+            };
+            names_code |= cell.trim() == "where";
+            // Every second part of a cell is code.
+            let names = cell.split('`').skip(1).step_by(2);
+            for name in names.filter(|_| names_code) {
+                count += 1;
+                let (room, file) = name.split_once('/').unwrap_or((name, ""));
+                let rooms = [
+                    top.join("host").join(room),
+                    top.join(room),
+                    top.join("host"),
+                ];
+                let file = Path::new(if file.is_empty() { room } else { file });
+                let is_file = rooms.iter().any(|room| contains(&room.join("src"), file));
+                let is_crate = name == room && rooms[0].is_dir();
+                if !is_file && !is_crate {
+                    missing.push(format!("docs/{page}: `{name}`"));
+                }
+            }
+        }
+    }
+    assert!(count > 50, "names are found");
+    assert_none("code that does not exist", &missing);
+}
+
+/// Whether a path below the folder ends with these names, with or without `.rs`.
+fn contains(folder: &Path, names: &Path) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        path.ends_with(names) || path.with_extension("").ends_with(names) || contains(&path, names)
+    })
 }

@@ -9,7 +9,6 @@ use notehost::config::{CallerSettings, ComponentSettings, Settings};
 use notehost::dispatch::{self, CallError, Content as ReplyContent, Host, Reply, Request};
 use notehost::registry::EMBEDDED;
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 use super::layout::{escaped_lines, json};
 use super::script::{Content, Header, Script, StepKind};
@@ -125,14 +124,7 @@ impl Replayer {
                 panic!("the arguments of {domain}.{action}: {error}: {arguments}")
             });
         let host = self.host().await;
-        let request = Request {
-            domain: domain.clone(),
-            action: action.clone(),
-            arguments,
-            cancelled: CancellationToken::new(),
-            traceparent: None,
-            progress: None,
-        };
+        let request = Request::new(&domain, &action, arguments);
         let report = match dispatch::call(&host, &self.caller, request).await {
             Ok(reply) => {
                 check_reply(&host, &domain, &action, &reply);
@@ -188,8 +180,8 @@ impl Replayer {
         if let Some(hint) = &error.hint {
             report.push_str(&format!("  hint: {}\n", hint.replace('\n', "\n  ")));
         }
-        if let Some(details) = &error.details {
-            let details = self.stable.value(details, "change");
+        if let Some(details) = error.details() {
+            let details = self.stable.value(&details, "change");
             report.push_str(&format!("  details: {}\n", json(&details, 2)));
         }
         report

@@ -11,7 +11,7 @@ use notehost_sdk::text::blocks::{
 use crate::block_names::handle;
 use crate::edit_actions::rewrite;
 use crate::fields;
-use crate::session::{Session, WriteResult};
+use crate::session::{BlockChange, Session, WriteResult, write_action};
 
 /// Read a block's attributes: callout type, title and fold, task state, heading level, `key:: value` fields.
 ///
@@ -200,24 +200,12 @@ pub struct SetAttributes {
     pub remove_fields: Vec<String>,
 }
 
-impl Action for SetAttributes {
+write_action!(SetAttributes, "changed");
+
+impl BlockChange for SetAttributes {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("changed in `{}`", output.path))
-    }
-}
-
-impl SetAttributes {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let is_nothing = self.callout.is_none()
             && self.title.is_none()
             && self.fold.is_none()
@@ -242,7 +230,9 @@ impl SetAttributes {
         };
         rewrite(session, found.note, found.block, &text)
     }
+}
 
+impl SetAttributes {
     fn with_fields(&self, blocks: &Blocks<'_>, index: usize) -> Result<String> {
         let mut text = blocks.text_of(index);
         if self.fields.is_empty() && self.remove_fields.is_empty() {

@@ -3,10 +3,9 @@
 use notehost_sdk::Code;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
-use notehost_sdk::serde::Serialize;
-use notehost_sdk::serde::de::DeserializeOwned;
+use notehost_sdk::serde::{Deserialize, Serialize};
 use notehost_sdk::serde_json::{self, Map, Value};
-use notehost_sdk::{is_note, notebook_of};
+use notehost_sdk::{is_note, notebook_of, quoted};
 
 use crate::attributes::SetAttributes;
 use crate::block_ids::Identify;
@@ -14,13 +13,10 @@ use crate::edit_actions::{EditBlock, Remove, RemovedBlock, Update};
 use crate::insert_actions::{Append, Insert, Prepend};
 use crate::link_transfer::TransferReferences;
 use crate::move_block::Move;
-use crate::session::Session;
+use crate::session::{BlockChange, Session};
 
 /// Maximum number of operations in one batch.
 const MAX_OPERATIONS: usize = 200;
-
-/// The allowed actions, for error messages.
-const ACTIONS: &str = "`insert`, `append`, `prepend`, `update`, `edit`, `move`, `remove`, `identify`, `transfer_references` or `set_attributes`";
 
 /// The arguments that name blocks.
 const BLOCK_ARGUMENTS: [&str; 6] = ["block", "before", "after", "parent", "from", "to"];
@@ -60,16 +56,20 @@ impl Action for Batch {
                 self.ops.len()
             )));
         }
-        let mut session = Session::new(vault);
         let mut results: Vec<Map<String, Value>> = Vec::with_capacity(self.ops.len());
         let mut steps = vault.steps(self.ops.len());
-        for (number, operation) in self.ops.into_iter().enumerate() {
-            let result = run(&mut session, operation, &results)
-                .map_err(|error| with_operation_number(number, &error))?;
-            results.push(result);
-            steps.done("operations");
-        }
-        session.finish()?;
+        Session::commit(vault, |session| {
+            for (number, operation) in self.ops.into_iter().enumerate() {
+                let result = run(session, operation, &results).map_err(|error| {
+                    error.map_message(|message| {
+                        format!("`ops[{number}]`: {message}; nothing was changed")
+                    })
+                })?;
+                results.push(result);
+                steps.done("operations");
+            }
+            Ok(())
+        })?;
         Ok(BatchResult {
             total: results.len(),
             results,
@@ -90,35 +90,81 @@ impl Action for Batch {
     }
 }
 
-/// Prefixes an error with the number of the failed operation.
-fn with_operation_number(number: usize, error: &Error) -> Error {
-    let numbered = Error::new(
-        error.kind(),
-        format!("`ops[{number}]`: {}; nothing was changed", error.message()),
-    );
-    let numbered = match error.details() {
-        Some(details) => numbered.with_details(details.clone()),
-        None => numbered,
-    };
-    match error.hint() {
-        Some(hint) => numbered.with_hint(hint),
-        None => numbered,
+/// An operation of a batch: the arguments of an action, tagged with its name.
+#[derive(Deserialize)]
+#[serde(
+    crate = "notehost_sdk::serde",
+    tag = "action",
+    rename_all = "snake_case"
+)]
+enum Operation {
+    Insert(Insert),
+    Append(Append),
+    Prepend(Prepend),
+    Update(Update),
+    Edit(EditBlock),
+    Move(Move),
+    Remove(Remove),
+    Identify(Identify),
+    TransferReferences(TransferReferences),
+    SetAttributes(SetAttributes),
+}
+
+impl Operation {
+    /// The tags, for error messages.
+    const ACTIONS: [&str; 10] = [
+        "insert",
+        "append",
+        "prepend",
+        "update",
+        "edit",
+        "move",
+        "remove",
+        "identify",
+        "transfer_references",
+        "set_attributes",
+    ];
+
+    fn parse(operation: Map<String, Value>) -> Result<Operation> {
+        let problem = match operation.get("action") {
+            Some(Value::String(action)) if Self::ACTIONS.contains(&action.as_str()) => {
+                return serde_json::from_value(Value::Object(operation))
+                    .map_err(|error| Error::validation(error.to_string()));
+            }
+            Some(Value::String(action)) => format!("`{action}` is not a batch action: use"),
+            _ => "`action` is missing: expected".to_owned(),
+        };
+        let (last, others) = Self::ACTIONS.split_last().expect("there are actions");
+        Err(Error::validation(format!(
+            "{problem} {} or `{last}`",
+            quoted(others)
+        )))
+    }
+
+    /// Makes the change, and returns the result of the action.
+    fn change(&self, session: &mut Session<'_>) -> Result<Map<String, Value>> {
+        match self {
+            Operation::Insert(insert) => to_map(insert.change(session)?),
+            Operation::Append(append) => to_map(append.change(session)?),
+            Operation::Prepend(prepend) => to_map(prepend.change(session)?),
+            Operation::Update(update) => to_map(update.change(session)?),
+            Operation::Edit(edit) => to_map(edit.change(session)?),
+            Operation::Move(block) => to_map(block.change(session)?),
+            Operation::Remove(remove) => to_map(remove_block(session, remove)?),
+            Operation::Identify(identify) => to_map(identify.change(session)?),
+            Operation::TransferReferences(transfer) => to_map(transfer.change(session)?),
+            Operation::SetAttributes(set) => to_map(set.change(session)?),
+        }
     }
 }
 
+/// Runs an operation; its block arguments may name the blocks that earlier operations returned.
 fn run(
     session: &mut Session<'_>,
     mut operation: Map<String, Value>,
     earlier: &[Map<String, Value>],
 ) -> Result<Map<String, Value>> {
-    let action = match operation.remove("action") {
-        Some(Value::String(action)) => action,
-        _ => {
-            return Err(Error::validation(format!(
-                "`action` is missing: expected {ACTIONS}"
-            )));
-        }
-    };
+    let action = operation.get("action").cloned();
     for key in BLOCK_ARGUMENTS {
         if let Some(Value::String(name)) = operation.get_mut(key)
             && let Some(number) = name.strip_prefix('$')
@@ -130,30 +176,14 @@ fn run(
             })?;
         }
     }
-    let mut result = match action.as_str() {
-        "insert" => to_map(parse::<Insert>(operation)?.run_in(session)?)?,
-        "append" => to_map(parse::<Append>(operation)?.run_in(session)?)?,
-        "prepend" => to_map(parse::<Prepend>(operation)?.run_in(session)?)?,
-        "update" => to_map(parse::<Update>(operation)?.run_in(session)?)?,
-        "edit" => to_map(parse::<EditBlock>(operation)?.run_in(session)?)?,
-        "move" => to_map(parse::<Move>(operation)?.run_in(session)?)?,
-        "remove" => to_map(remove_block(session, &parse::<Remove>(operation)?)?)?,
-        "identify" => to_map(parse::<Identify>(operation)?.run_in(session)?)?,
-        "transfer_references" => to_map(parse::<TransferReferences>(operation)?.run_in(session)?)?,
-        "set_attributes" => to_map(parse::<SetAttributes>(operation)?.run_in(session)?)?,
-        _ => {
-            return Err(Error::validation(format!(
-                "`{action}` is not a batch action: use {ACTIONS}"
-            )));
-        }
-    };
-    result.insert("action".to_owned(), action.into());
+    let mut result = Operation::parse(operation)?.change(session)?;
+    result.extend(action.map(|action| ("action".to_owned(), action)));
     Ok(result)
 }
 
 /// Removes a block. The effect of `batch` is only `write`, so delete access is checked here.
 fn remove_block(session: &mut Session<'_>, remove: &Remove) -> Result<RemovedBlock> {
-    let removed = remove.run_in(session)?;
+    let removed = remove.change(session)?;
     let path = &removed.path;
     if is_note(path) && session.vault.access(path) < Tier::Delete {
         return Err(Error::new(
@@ -171,15 +201,30 @@ fn returned_block(earlier: &[Map<String, Value>], number: &str) -> Option<String
     result.get("block")?.as_str().map(str::to_owned)
 }
 
-fn parse<A: DeserializeOwned>(operation: Map<String, Value>) -> Result<A> {
-    serde_json::from_value(Value::Object(operation))
-        .map_err(|error| Error::validation(error.to_string()))
-}
-
 fn to_map(output: impl Serialize) -> Result<Map<String, Value>> {
     match serde_json::to_value(output) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(_) => Ok(Map::new()),
         Err(error) => Err(Error::new(Code::InternalError, error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_listed_action_is_an_operation() {
+        for action in Operation::ACTIONS {
+            let operation = json!({ "action": action, "unknown": 1 });
+            let Value::Object(operation) = operation else {
+                unreachable!()
+            };
+            let error = Operation::parse(operation).err().expect("unknown field");
+            assert!(
+                error.message().starts_with("unknown field `unknown`"),
+                "{error}"
+            );
+        }
     }
 }

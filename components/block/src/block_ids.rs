@@ -5,7 +5,7 @@ use notehost_sdk::text::blocks::{BlockKind, free_id, identify, is_id};
 use notehost_sdk::{is_note, stem_of};
 
 use crate::block_names::{handle, note_error};
-use crate::session::Session;
+use crate::session::{BlockChange, Session};
 
 /// Give a block an id (`^id`) and return the link to it. An existing id is kept.
 ///
@@ -43,10 +43,7 @@ impl Action for Identify {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<IdentifiedBlock> {
-        let mut session = Session::new(vault);
-        let identified = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(identified)
+        self.commit(vault)
     }
 
     fn text(output: &IdentifiedBlock) -> String {
@@ -60,8 +57,10 @@ impl Action for Identify {
     }
 }
 
-impl Identify {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<IdentifiedBlock> {
+impl BlockChange for Identify {
+    type Output = IdentifiedBlock;
+
+    fn change(&self, session: &mut Session<'_>) -> Result<IdentifiedBlock> {
         let found = session.find(&self.block, None)?;
         let requested = match self.id.as_deref() {
             None => None,

@@ -1,6 +1,7 @@
 //! Resolving block names, and the errors for names that match no block or several.
 
 use notehost_sdk::prelude::*;
+use notehost_sdk::quoted;
 use notehost_sdk::serde_json::Value;
 use notehost_sdk::text::blocks::{BlockError, BlockLookupError, Blocks, blocks};
 use notehost_sdk::text::{outline, section};
@@ -80,18 +81,11 @@ fn heading(path: &str, blocks: &Blocks<'_>, place: &str) -> Result<usize> {
     let outline = outline::outline(blocks.note())?;
     let section_path = place.replace('#', outline::PATH_SEPARATOR);
     let index = section::find(&outline, &section_path).map_err(|error| {
-        let error = Error::from(error);
-        let with_help = Error::new(
-            error.kind(),
+        Error::from(error).map_message(|message| {
             format!(
-                "`{path}`: {}; name a block by the `block` value of a reply, `{path}#^id` or `{path}#Heading`",
-                error.message()
-            ),
-        );
-        match error.details() {
-            Some(details) => with_help.with_details(details.clone()),
-            None => with_help,
-        }
+                "`{path}`: {message}; name a block by the `block` value of a reply, `{path}#^id` or `{path}#Heading`"
+            )
+        })
     })?;
     let start = outline.headings[index].range.start;
     blocks
@@ -105,11 +99,11 @@ fn unknown_id_error(path: &str, blocks: &Blocks<'_>, place: &str) -> Error {
         .filter_map(|block| Some(format!("^{}", block.id.as_ref()?.name)))
         .take(MAX_LISTED)
         .collect();
-    let there = match ids.is_empty() {
+    let known = match ids.is_empty() {
         true => "none of its blocks has an id".to_owned(),
-        false => format!("existing ids: `{}`", ids.join("`, `")),
+        false => format!("existing ids: {}", quoted(&ids)),
     };
-    Error::not_found(format!("no block `{place}` in `{path}`; {there}"))
+    Error::not_found(format!("no block `{place}` in `{path}`; {known}"))
         .with_details(json!({ "nearest": ids }))
 }
 

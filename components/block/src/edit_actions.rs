@@ -5,7 +5,7 @@ use notehost_sdk::text::blocks::{remove, replace};
 use notehost_sdk::text::{Edit, TextError, apply_edits};
 
 use crate::block_names::note_error;
-use crate::session::{Session, WriteResult};
+use crate::session::{BlockChange, Session, WriteResult, write_action};
 
 /// Replace a block's whole text, including its nested blocks. Its `^id` is kept.
 ///
@@ -50,24 +50,12 @@ pub struct RemovedBlock {
     pub text: String,
 }
 
-impl Action for Update {
+write_action!(Update, "changed");
+
+impl BlockChange for Update {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("changed in `{}`", output.path))
-    }
-}
-
-impl Update {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let found = session.find(&self.block, None)?;
         rewrite(session, found.note, found.block, &self.text)
     }
@@ -85,24 +73,12 @@ pub(crate) fn rewrite(
     session.apply(note, changed)
 }
 
-impl Action for EditBlock {
+write_action!(EditBlock, "changed");
+
+impl BlockChange for EditBlock {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("changed in `{}`", output.path))
-    }
-}
-
-impl EditBlock {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         if self.edits.is_empty() {
             return Err(Error::validation(
                 "`edits` is empty: pass at least one `{old, new}`",
@@ -149,10 +125,7 @@ impl Action for Remove {
     const EFFECT: Effect = Effect::Delete;
 
     fn run(self, vault: &Vault) -> Result<RemovedBlock> {
-        let mut session = Session::new(vault);
-        let removed = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(removed)
+        self.commit(vault)
     }
 
     fn text(output: &RemovedBlock) -> String {
@@ -160,8 +133,10 @@ impl Action for Remove {
     }
 }
 
-impl Remove {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<RemovedBlock> {
+impl BlockChange for Remove {
+    type Output = RemovedBlock;
+
+    fn change(&self, session: &mut Session<'_>) -> Result<RemovedBlock> {
         let found = session.find(&self.block, None)?;
         let (changed, text, line) = {
             let blocks = session.blocks(found.note)?;

@@ -4,7 +4,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{Place, insert};
 
 use crate::block_names::note_error;
-use crate::session::{Session, WriteResult};
+use crate::session::{BlockChange, Session, WriteResult, write_action};
 
 /// Insert text as a new block. Pass exactly one of `before`, `after`, `parent`. Indent, `>` and blank lines are adapted.
 ///
@@ -45,24 +45,12 @@ pub struct Prepend {
     pub text: String,
 }
 
-impl Action for Insert {
+write_action!(Insert, "inserted");
+
+impl BlockChange for Insert {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("inserted in `{}`", output.path))
-    }
-}
-
-impl Insert {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let path_note = match &self.path {
             Some(path) => Some(session.open(path)?),
             None => None,
@@ -129,47 +117,23 @@ pub(crate) fn insert_at(
     session.apply(note, changed)
 }
 
-impl Action for Append {
+write_action!(Append, "appended");
+
+impl BlockChange for Append {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("appended in `{}`", output.path))
-    }
-}
-
-impl Append {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let (note, block) = session.find_or_note(&self.parent)?;
         insert_at(session, note, Place::Last(block), &self.text)
     }
 }
 
-impl Action for Prepend {
+write_action!(Prepend, "prepended");
+
+impl BlockChange for Prepend {
     type Output = WriteResult;
-    const EFFECT: Effect = Effect::Write;
 
-    fn run(self, vault: &Vault) -> Result<WriteResult> {
-        let mut session = Session::new(vault);
-        let written = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(written)
-    }
-
-    fn text(output: &WriteResult) -> String {
-        output.summary(&format!("prepended in `{}`", output.path))
-    }
-}
-
-impl Prepend {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<WriteResult> {
+    fn change(&self, session: &mut Session<'_>) -> Result<WriteResult> {
         let (note, block) = session.find_or_note(&self.parent)?;
         insert_at(session, note, Place::First(block), &self.text)
     }

@@ -7,10 +7,11 @@ use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation};
 use notehost_sdk::text::moving::LinkLeft;
+use notehost_sdk::text::percent;
 use notehost_sdk::text::splice::{self, Splice};
 
 use crate::block_ids::{give_id, link_to};
-use crate::session::Session;
+use crate::session::{BlockChange, Session};
 
 /// Redirect all links to one block (by its `^id`) to another; that one gets an id if it has none.
 ///
@@ -43,10 +44,7 @@ impl Action for TransferReferences {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<TransferResult> {
-        let mut session = Session::new(vault);
-        let transferred = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(transferred)
+        self.commit(vault)
     }
 
     fn text(output: &TransferResult) -> String {
@@ -77,8 +75,10 @@ pub(crate) fn unrewritten_summary(rewritten: usize, left: &[LinkLeft]) -> String
     text
 }
 
-impl TransferReferences {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<TransferResult> {
+impl BlockChange for TransferReferences {
+    type Output = TransferResult;
+
+    fn change(&self, session: &mut Session<'_>) -> Result<TransferResult> {
         let from = session.find(&self.from, None)?;
         let to = session.find(&self.to, None)?;
         if from == to {
@@ -259,7 +259,7 @@ impl Transfer<'_> {
         if link.target.is_empty() {
             // A link within its own note has no note name yet.
             if matches!(link.notation, Notation::Bare | Notation::Angle) {
-                return Ok(Some(percent_encoded(self.to)));
+                return Ok(Some(percent::encode(self.to)));
             }
             let whole = link_to(vault, self.to, "")?;
             let name = whole.trim_start_matches('[').trim_end_matches(']');
@@ -280,18 +280,4 @@ impl Transfer<'_> {
             None => Some(text[link.target_range.clone()].to_owned()),
         })
     }
-}
-
-/// A path, percent-encoded for a Markdown link destination.
-fn percent_encoded(path: &str) -> String {
-    let mut encoded = String::with_capacity(path.len());
-    for byte in path.bytes() {
-        match byte {
-            byte if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) => {
-                encoded.push(char::from(byte));
-            }
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
 }

@@ -7,7 +7,7 @@ use notehost_sdk::text::moving::LinkLeft;
 use crate::block_names::note_error;
 use crate::insert_actions::InsertPosition;
 use crate::link_transfer::{Transfer, unrewritten_summary};
-use crate::session::{Session, TouchedBlock, WriteResult};
+use crate::session::{BlockChange, Session, TouchedBlock, WriteResult, summary};
 
 /// Move a block with its nested blocks within its note or to another note; links to its `^id` are rewritten. Pass exactly
 /// one of `before`, `after`, `parent`.
@@ -49,26 +49,20 @@ impl Action for Move {
     const EFFECT: Effect = Effect::Write;
 
     fn run(self, vault: &Vault) -> Result<MovedBlock> {
-        let mut session = Session::new(vault);
-        let moved = self.run_in(&mut session)?;
-        session.finish()?;
-        Ok(moved)
+        self.commit(vault)
     }
 
     fn text(output: &MovedBlock) -> String {
-        let written = WriteResult {
-            path: output.path.clone(),
-            changed: output.changed,
-            block: output.block.clone(),
-            blocks: output.blocks.clone(),
-        };
         let done = format!("moved from `{}` to `{}`", output.from, output.path);
-        written.summary(&done) + &unrewritten_summary(output.links_rewritten, &output.links_left)
+        summary(&output.path, output.changed, &output.blocks, &done)
+            + &unrewritten_summary(output.links_rewritten, &output.links_left)
     }
 }
 
-impl Move {
-    pub(crate) fn run_in(&self, session: &mut Session<'_>) -> Result<MovedBlock> {
+impl BlockChange for Move {
+    type Output = MovedBlock;
+
+    fn change(&self, session: &mut Session<'_>) -> Result<MovedBlock> {
         let found = session.find(&self.block, None)?;
         let from = session.path(found.note).to_owned();
         let position = InsertPosition {

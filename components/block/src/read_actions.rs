@@ -217,16 +217,16 @@ impl Action for Breadcrumb {
         let path = session.path(found.note);
         let blocks = session.blocks(found.note)?;
         let names = blocks.names();
-        let mut way = blocks.headings_above(found.block);
-        way.extend(
+        let mut trail = blocks.headings_above(found.block);
+        trail.extend(
             blocks
                 .containers(found.block)
                 .into_iter()
                 .filter(|at| blocks[*at].kind != BlockKind::List),
         );
-        way.sort_unstable();
-        way.push(found.block);
-        let items = way.into_iter().map(|at| BreadcrumbEntry {
+        trail.sort_unstable();
+        trail.push(found.block);
+        let items = trail.into_iter().map(|at| BreadcrumbEntry {
             block: handle(path, &names[at].fragment),
             path: path.to_owned(),
             line: blocks[at].line,

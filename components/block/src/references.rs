@@ -1,7 +1,7 @@
 //! The links to a block: `references`.
 
-use notehost_sdk::index::{BacklinksQuery, Building, HeadingAt, building, unfinished};
-use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::index::{Building, HeadingAt, building};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::blocks::{BlockKind, Blocks};
 use notehost_sdk::text::facts::{context, has_place};
@@ -10,9 +10,6 @@ use notehost_sdk::text::links::{Fragment, parse};
 use crate::block_names::handle;
 use crate::read_actions::heading_text;
 use crate::session::Session;
-
-/// Links per request to the index.
-const BATCH_SIZE: u32 = 500;
 
 /// List the links to a block: `[[Note#^id]]`, and for a heading `[[Note#Heading]]`, with line and context.
 ///
@@ -69,16 +66,9 @@ impl Action for References {
         let blocks = session.blocks(found.note)?;
         let target = LinkTarget::of(&blocks, found.block);
         let mut items = own_links(vault, &path, blocks.note(), &target)?;
-        let mut offset = 0;
-        while target.can_be_linked() {
-            let page = vault.backlinks(&BacklinksQuery {
-                path: path.clone(),
-                offset,
-                limit: BATCH_SIZE,
-            })?;
-            offset += page.items.len() as u64;
-            let is_last = page.items.is_empty() || offset >= page.total;
-            for link in page.items {
+        if target.can_be_linked() {
+            for link in vault.all_backlinks(&path) {
+                let link = link?;
                 if let Some(fragment) = link.fragment.filter(|place| target.matches(place)) {
                     items.push(Reference {
                         path: link.path,
@@ -88,9 +78,6 @@ impl Action for References {
                         embed: link.kind.is_embed(),
                     });
                 }
-            }
-            if is_last {
-                break;
             }
         }
         let total = items.len();
@@ -105,15 +92,17 @@ impl Action for References {
     }
 
     fn text(output: &ReferencePage) -> String {
-        let mut text = format!(
+        ReplyText::new(format!(
             "{} to `{}`",
             counted(output.total as u64, "link"),
             output.block
-        );
-        for item in &output.items {
-            text.push_str(&format!("\n{}:{}  {}", item.path, item.line, item.context));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ))
+        .lines(&output.items, |item| {
+            format!("{}:{}  {}", item.path, item.line, item.context)
+        })
+        .more(&output.next_cursor)
+        .unfinished(&output.index)
+        .into()
     }
 }
 

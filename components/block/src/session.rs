@@ -37,21 +37,32 @@ pub struct WriteResult {
 }
 
 impl WriteResult {
-    pub(crate) fn summary(&self, done: &str) -> String {
-        if !self.changed {
-            return format!("`{}` already has this text: nothing changed", self.path);
-        }
-        let mut text = done.to_owned();
-        for block in &self.blocks {
-            text.push_str(&format!(
-                "\n{} (line {}): {}",
-                block.kind.as_str(),
-                block.line,
-                block.block
-            ));
-        }
-        text
+    /// The result as text, such as `inserted in …`.
+    pub(crate) fn summary(&self, verb: &str) -> String {
+        summary(
+            &self.path,
+            self.changed,
+            &self.blocks,
+            &format!("{verb} in `{}`", self.path),
+        )
     }
+}
+
+/// The text of a change: what was done, then the new or changed blocks.
+pub(crate) fn summary(path: &str, changed: bool, blocks: &[TouchedBlock], done: &str) -> String {
+    if !changed {
+        return format!("`{path}` already has this text: nothing changed");
+    }
+    let mut text = done.to_owned();
+    for block in blocks {
+        text.push_str(&format!(
+            "\n{} (line {}): {}",
+            block.kind.as_str(),
+            block.line,
+            block.block
+        ));
+    }
+    text
 }
 
 struct OpenNote {
@@ -71,12 +82,56 @@ pub(crate) struct Session<'v> {
     notes: Vec<OpenNote>,
 }
 
+/// A change of blocks: an action of its own, or an operation of a `batch`.
+pub(crate) trait BlockChange {
+    /// The result of the action.
+    type Output;
+
+    /// Makes the change in a session, which writes it at its end.
+    fn change(&self, session: &mut Session<'_>) -> Result<Self::Output>;
+
+    /// Makes the change and writes it.
+    fn commit(&self, vault: &Vault) -> Result<Self::Output> {
+        Session::commit(vault, |session| self.change(session))
+    }
+}
+
+/// Makes a change of a note an action. Its text begins with what was done, such as `changed`.
+macro_rules! write_action {
+    ($change:ty, $done:literal) => {
+        impl Action for $change {
+            type Output = WriteResult;
+            const EFFECT: Effect = Effect::Write;
+
+            fn run(self, vault: &Vault) -> Result<WriteResult> {
+                self.commit(vault)
+            }
+
+            fn text(output: &WriteResult) -> String {
+                output.summary($done)
+            }
+        }
+    };
+}
+pub(crate) use write_action;
+
 impl<'v> Session<'v> {
     pub(crate) fn new(vault: &'v Vault) -> Session<'v> {
         Session {
             vault,
             notes: Vec::new(),
         }
+    }
+
+    /// Opens a session, makes changes in it and writes the changed notes, unless a change fails.
+    pub(crate) fn commit<T>(
+        vault: &'v Vault,
+        change: impl FnOnce(&mut Session<'v>) -> Result<T>,
+    ) -> Result<T> {
+        let mut session = Session::new(vault);
+        let output = change(&mut session)?;
+        session.finish()?;
+        Ok(output)
     }
 
     /// Opens a note by its name.
@@ -219,7 +274,7 @@ impl<'v> Session<'v> {
     }
 
     /// Writes the changed notes.
-    pub(crate) fn finish(self) -> Result<()> {
+    fn finish(self) -> Result<()> {
         for open in &self.notes {
             self.vault.write_note(&open.note, &open.text)?;
         }

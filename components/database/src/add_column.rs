@@ -6,11 +6,12 @@ use crate::column::Column;
 use crate::expression::{Context, parse};
 use crate::open::{self, Database, Form};
 use crate::query::this;
-use crate::rows::{Problems, Selection, rows};
+use crate::rows::change_rows;
 use crate::types::{self, ColumnType};
 use crate::yaml_edit::YamlEdit;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
+use notehost_sdk::quoted;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
 
@@ -73,9 +74,7 @@ impl Action for AddColumn {
             (None, None, _) => {
                 return Err(Error::validation(format!(
                     "`type` is missing: pass one of {}, or a `formula`",
-                    ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.as_str()))
-                        .join(", ")
+                    quoted(ColumnType::ALL.map(ColumnType::as_str))
                 )));
             }
             (None, Some(_), _) => Column::Property(name.to_owned()),
@@ -125,17 +124,17 @@ impl Action for AddColumn {
     }
 
     fn text(output: &AddedColumn) -> String {
-        let mut text = format!("added column `{}` to `{}`", output.column, output.database);
-        if !output.views.is_empty() {
-            text.push_str(&format!(", views: {}", output.views.join(", ")));
-        }
-        if output.notes > 0 {
-            text.push_str(&format!(
-                "; property added to {}",
-                counted(output.notes, "note")
-            ));
-        }
-        text
+        let AddedColumn {
+            column,
+            database,
+            views,
+            ..
+        } = output;
+        let notes = counted(output.notes, "note");
+        ReplyText::new(format!("added column `{column}` to `{database}`"))
+            .and((!views.is_empty()).then(|| format!(", views: {}", views.join(", "))))
+            .and((output.notes > 0).then(|| format!("; property added to {notes}")))
+            .into()
     }
 }
 
@@ -311,19 +310,11 @@ fn set_nested(edit: &mut YamlEdit<'_>, key: &str, name: &str, value: Value) -> R
 
 /// Adds the property to all rows that lack it.
 fn fill(context: &Context<'_>, database: &Database, name: &str, default: &Value) -> Result<u64> {
-    let mut count = 0;
-    for row in rows(
+    let set = Map::from_iter([(name.to_owned(), default.clone())]);
+    change_rows(
         context,
         database,
-        &Selection::default(),
-        &mut Problems::default(),
-    )? {
-        if row.property(name).is_none() {
-            let note = context.vault.read_text(&row.note.path)?;
-            let set = Map::from_iter([(name.to_owned(), default.clone())]);
-            set_in_note(context.vault, &note, &set, &[])?;
-            count += 1;
-        }
-    }
-    Ok(count)
+        |row| row.property(name).is_none(),
+        |note| set_in_note(context.vault, note, &set, &[]).map(drop),
+    )
 }

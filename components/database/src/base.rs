@@ -6,7 +6,7 @@ use crate::expression::{self, Expression, Formulas};
 use crate::filter::Filter;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text::{TextError, frontmatter};
-use notehost_sdk::{Code, Error, Result, fold_name};
+use notehost_sdk::{Code, Error, Result, fold_name, quoted};
 use std::collections::BTreeSet;
 
 /// Maximum number of views of a database.
@@ -132,14 +132,12 @@ impl Base {
         if found.is_some() {
             return Ok(found);
         }
-        let names: Vec<String> = self
-            .views
-            .iter()
-            .map(|view| format!("`{}`", view.name))
-            .collect();
-        Err(Error::not_found(match names.is_empty() {
+        Err(Error::not_found(match self.views.is_empty() {
             true => format!("no view `{name}`: the database has no views, omit `view`"),
-            false => format!("no view `{name}`; known views: {}", names.join(", ")),
+            false => format!(
+                "no view `{name}`; known views: {}",
+                quoted(self.views.iter().map(|view| &view.name))
+            ),
         }))
     }
 

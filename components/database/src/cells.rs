@@ -11,7 +11,7 @@ use notehost_sdk::fold_name;
 use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
-use notehost_sdk::text::{self, TextError, frontmatter};
+use notehost_sdk::text::{self, frontmatter};
 use std::collections::HashMap;
 
 /// Maximum number of cells per call.
@@ -128,7 +128,7 @@ impl Action for SetCells {
     }
 
     fn text(output: &CellsSet) -> String {
-        let mut text = match output.paths.len() {
+        let first = match output.paths.len() {
             0 => "nothing changed: every cell already has its value".to_owned(),
             count => format!(
                 "{} set, {} changed",
@@ -136,13 +136,11 @@ impl Action for SetCells {
                 counted(count as u64, "note")
             ),
         };
-        for path in &output.left {
-            text.push_str(&format!(
-                "\n`{path}` is no longer a row of `{}`",
-                output.database
-            ));
-        }
-        text
+        ReplyText::new(first)
+            .lines(&output.left, |path| {
+                format!("`{path}` is no longer a row of `{}`", output.database)
+            })
+            .into()
     }
 }
 
@@ -265,18 +263,8 @@ pub(crate) fn set_in_note(
     set: &Map<String, Value>,
     remove: &[String],
 ) -> Result<String> {
-    let edited = text::set_properties(&note.text, set, remove)
-        .map_err(|error| with_note_path(&note.path, error))?;
+    let edited =
+        text::set_properties(&note.text, set, remove).map_err(|error| error.in_note(&note.path))?;
     vault.write_note(note, &edited)?;
     Ok(edited)
-}
-
-/// Adds the path of the note to an error.
-pub(crate) fn with_note_path(path: &str, error: TextError) -> Error {
-    let error = Error::from(error);
-    let named = Error::new(error.kind(), format!("`{path}`: {}", error.message()));
-    match error.details() {
-        Some(details) => named.with_details(details.clone()),
-        None => named,
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::base::Base;
 use crate::expression::{Expression, parse};
-use notehost_sdk::{Error, Result, fold_name};
+use notehost_sdk::{Error, Result, fold_name, quoted};
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,17 +44,11 @@ impl Column {
             return Ok(column.clone());
         }
         if let Column::Formula(formula) = &parsed {
-            let names: Vec<String> = base
-                .formula_texts
-                .iter()
-                .map(|(name, _)| format!("`formula.{name}`"))
-                .collect();
+            let names = base.formula_texts.iter();
+            let names = quoted(names.map(|(name, _)| format!("formula.{name}")));
             return Err(Error::not_found(match names.is_empty() {
                 true => format!("no formula `{formula}`: the database has none"),
-                false => format!(
-                    "no formula `{formula}`; known formulas: {}",
-                    names.join(", ")
-                ),
+                false => format!("no formula `{formula}`; known formulas: {names}"),
             }));
         }
         let shown: Vec<&Column> = known

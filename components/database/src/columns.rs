@@ -7,11 +7,11 @@ use crate::query::this;
 use crate::query_reply::json_text;
 use crate::rows::{Problems, Selection, cell, rows};
 use crate::types::{self, ColumnType};
-use notehost_sdk::fold_name;
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::index::{Building, building};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
+use notehost_sdk::{fold_name, quoted};
 use std::collections::HashMap;
 
 /// List the columns of a database: name, kind, type, formula, and number of rows with a value.
@@ -97,25 +97,22 @@ impl Action for Columns {
     }
 
     fn text(output: &ColumnPage) -> String {
-        let mut text = format!(
-            "{} of {}",
-            counted(output.total, "column"),
-            counted(output.rows, "row")
-        );
-        for item in &output.items {
+        let line = |item: &ColumnItem| {
             let kind = item.r#type.as_deref().unwrap_or("any type");
-            text.push_str(&format!(
-                "\n{}: {kind}, filled in {}",
+            let (formula, problem) = (item.formula.as_ref(), item.problem.as_ref());
+            ReplyText::new(format!(
+                "{}: {kind}, filled in {}",
                 item.column, item.filled
-            ));
-            if let Some(formula) = &item.formula {
-                text.push_str(&format!(", = {formula}"));
-            }
-            if let Some(problem) = &item.problem {
-                text.push_str(&format!(", cannot be computed: {problem}"));
-            }
-        }
-        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+            ))
+            .and(formula.map(|formula| format!(", = {formula}")))
+            .and(problem.map(|problem| format!(", cannot be computed: {problem}")))
+        };
+        let (columns, rows) = (counted(output.total, "column"), counted(output.rows, "row"));
+        ReplyText::new(format!("{columns} of {rows}"))
+            .lines(&output.items, line)
+            .unfinished(&output.index)
+            .more(&output.next_cursor)
+            .into()
     }
 }
 
@@ -307,16 +304,18 @@ impl Action for Values {
     }
 
     fn text(output: &ValuePage) -> String {
-        let mut text = format!(
+        ReplyText::new(format!(
             "{} of `{}`, {} empty",
             counted(output.total, "value"),
             output.column,
             counted(output.empty, "row")
-        );
-        for item in &output.items {
-            text.push_str(&format!("\n{:>5}  {}", item.count, json_text(&item.value)));
-        }
-        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+        ))
+        .lines(&output.items, |item| {
+            format!("{:>5}  {}", item.count, json_text(&item.value))
+        })
+        .unfinished(&output.index)
+        .more(&output.next_cursor)
+        .into()
     }
 }
 
@@ -337,16 +336,11 @@ pub(crate) fn known_column(database: &Database, rows: &[Row], column: &Column) -
     names.sort_by_key(|name| {
         !fold_name(name).starts_with(folded.chars().next().unwrap_or_default())
     });
-    let shown: Vec<String> = names
-        .iter()
-        .take(12)
-        .map(|name| format!("`{name}`"))
-        .collect();
     Err(Error::not_found(format!(
         "no column `{}` in `{}`; known columns: {}; `add_column` adds one",
         column.id(),
         database.name,
-        shown.join(", ")
+        quoted(names.iter().take(12))
     ))
     .with_details(json!({ "columns": names })))
 }

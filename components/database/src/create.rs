@@ -9,10 +9,10 @@ use crate::query::this;
 use crate::rows::{Problems, Selection, rows};
 use crate::types::ColumnType;
 use crate::yaml_edit;
-use notehost_sdk::is_note;
 use notehost_sdk::prelude::*;
 use notehost_sdk::schemars::{self, Schema, SchemaGenerator};
 use notehost_sdk::serde_json::{Map, Value};
+use notehost_sdk::{is_note, quoted};
 
 /// Create a database: a `.base` file with one table view.
 ///
@@ -172,9 +172,7 @@ impl ColumnSpec {
             Some(word) => Some(word.as_str().and_then(ColumnType::parse).ok_or_else(|| {
                 Error::validation(format!(
                     "column `{name}`: invalid type {word}; the types are {}",
-                    ColumnType::ALL
-                        .map(|kind| format!("`{}`", kind.as_str()))
-                        .join(", ")
+                    quoted(ColumnType::ALL.map(ColumnType::as_str))
                 ))
             })?),
         };

@@ -5,8 +5,11 @@ use crate::base::Base;
 use crate::filter::Filter;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::{self, frontmatter};
-use notehost_sdk::{Kind, is_note};
+use notehost_sdk::{Kind, is_note, quoted};
 use std::ops::Range;
+
+/// The maximum number of databases in an error.
+const MAX_LISTED: usize = 5;
 
 /// The kind of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,33 +147,23 @@ fn bases_named(vault: &Vault, name: &str) -> Result<Vec<String>> {
 
 fn no_database(vault: &Vault, name: &str) -> Error {
     let known = base_files(vault).unwrap_or_default();
-    let shown: Vec<String> = known
-        .iter()
-        .take(5)
-        .map(|path| format!("`{path}`"))
-        .collect();
-    let message = match shown.is_empty() {
+    let message = match known.is_empty() {
         true => format!(
             "no database `{name}`: pass a `.base` file, a note with a `base` code block, or a folder"
         ),
         false => format!(
             "no database `{name}`; known databases: {}; a folder is also valid",
-            shown.join(", ")
+            quoted(known.iter().take(MAX_LISTED))
         ),
     };
     Error::not_found(message)
 }
 
 fn ambiguous(name: &str, choices: &[String]) -> Error {
-    let shown: Vec<String> = choices
-        .iter()
-        .take(5)
-        .map(|choice| format!("`{choice}`"))
-        .collect();
     Error::ambiguous(format!(
         "`{name}` matches {} databases: use one of {}",
         choices.len(),
-        shown.join(", ")
+        quoted(choices.iter().take(MAX_LISTED))
     ))
     .with_details(json!({ "choices": choices }))
 }

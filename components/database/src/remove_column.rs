@@ -7,7 +7,7 @@ use crate::column::Column;
 use crate::expression::{Context, Expression};
 use crate::open::{self, Database, Form};
 use crate::query::this;
-use crate::rows::{Problems, Selection, rows};
+use crate::rows::change_rows;
 use crate::yaml_edit::YamlEdit;
 use notehost_sdk::fold_name;
 use notehost_sdk::pages::counted;
@@ -97,23 +97,18 @@ impl Action for RemoveColumn {
     }
 
     fn text(output: &RemovedColumn) -> String {
-        let mut text = format!(
-            "removed column `{}` from `{}`",
-            output.column, output.database
-        );
-        if !output.views.is_empty() {
-            text.push_str(&format!(", views: {}", output.views.join(", ")));
-        }
-        if output.notes > 0 {
-            text.push_str(&format!(
-                "; property removed from {}",
-                counted(output.notes, "note")
-            ));
-        }
-        for used in &output.still_used {
-            text.push_str(&format!("\nstill used by {used}"));
-        }
-        text
+        let RemovedColumn {
+            column,
+            database,
+            views,
+            ..
+        } = output;
+        let notes = counted(output.notes, "note");
+        ReplyText::new(format!("removed column `{column}` from `{database}`"))
+            .and((!views.is_empty()).then(|| format!(", views: {}", views.join(", "))))
+            .and((output.notes > 0).then(|| format!("; property removed from {notes}")))
+            .lines(&output.still_used, |user| format!("still used by {user}"))
+            .into()
     }
 }
 
@@ -240,19 +235,13 @@ fn remove_from_views(
 }
 
 fn remove_values(context: &Context<'_>, database: &Database, name: &str) -> Result<u64> {
-    let mut count = 0;
-    for row in rows(
+    change_rows(
         context,
         database,
-        &Selection::default(),
-        &mut Problems::default(),
-    )? {
-        if row.property(name).is_some() {
-            let note = context.vault.read_text(&row.note.path)?;
-            let key = property_key(&note, name);
-            set_in_note(context.vault, &note, &Map::new(), &[key])?;
-            count += 1;
-        }
-    }
-    Ok(count)
+        |row| row.property(name).is_some(),
+        |note| {
+            let key = property_key(note, name);
+            set_in_note(context.vault, note, &Map::new(), &[key]).map(drop)
+        },
+    )
 }

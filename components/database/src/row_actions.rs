@@ -1,7 +1,7 @@
 //! The `add_rows` and `remove_rows` actions: rows are added as new notes that match the filters, and removed to the
 //! trash.
 
-use crate::cells::{CellChecker, with_note_path};
+use crate::cells::CellChecker;
 use crate::expression::{Context, Row};
 use crate::filter::{Filter, Requirements};
 use crate::open::{self, Database, Form};
@@ -105,14 +105,13 @@ impl Action for AddRows {
     }
 
     fn text(output: &AddedRows) -> String {
-        let mut text = format!("added {}", counted(output.total, "row"));
-        for item in &output.items {
-            text.push_str(&format!("\n`{}`", item.path));
-            if output.outside.contains(&item.path) {
-                text.push_str(", which does not match the filters: set its cells so that it does");
-            }
-        }
-        text
+        const OUTSIDE: &str = ", which does not match the filters: set its cells so that it does";
+        ReplyText::new(format!("added {}", counted(output.total, "row")))
+            .lines(&output.items, |item| {
+                let is_outside = output.outside.contains(&item.path);
+                ReplyText::new(format!("`{}`", item.path)).and(is_outside.then_some(OUTSIDE))
+            })
+            .into()
     }
 }
 
@@ -212,7 +211,7 @@ fn new_note(
         folder => format!("{folder}/{name}.md"),
     };
     let content =
-        text::set_properties("", &properties, &[]).map_err(|error| with_note_path(&path, error))?;
+        text::set_properties("", &properties, &[]).map_err(|error| error.in_note(&path))?;
     Ok((path, content))
 }
 

@@ -6,7 +6,7 @@ use crate::expression::{Context, Evaluator, Expression, Row, Value};
 use crate::filter::Filter;
 use crate::open::{Database, Form};
 use crate::query::this;
-use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, Query, Sort, SortBy};
+use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, Query, Sort};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
@@ -83,45 +83,56 @@ pub(crate) fn rows(
         .filter_map(Filter::condition)
         .map(|condition| with_stored_spelling(context.vault, condition))
         .collect();
-    let mut query = Query {
+    let found = context.vault.find_all(Query {
         condition: (!conditions.is_empty()).then_some(Condition::All(conditions)),
-        sort: vec![Sort {
-            by: SortBy::Path,
-            descending: false,
-        }],
+        sort: Sort::by_path(),
         limit: BATCH_SIZE,
         fields: index_fields.fields,
         ..Query::default()
-    };
+    });
     let mut rows = Vec::new();
-    loop {
-        let page = context.vault.find(&query)?;
-        let is_last = page.items.is_empty();
-        query.offset += page.items.len() as u64;
-        for note in page.items {
-            let row = Row::new(note);
-            let mut is_match = true;
-            for filter in selection.filters(base) {
-                match filter.matches(context, base, &row) {
-                    Ok(true) => {}
-                    Ok(false) => is_match = false,
-                    Err(reason) => {
-                        problems.add(&row.note.path, reason);
-                        is_match = false;
-                    }
-                }
-                if !is_match {
-                    break;
+    for note in found {
+        let row = Row::new(note?);
+        let mut is_match = true;
+        for filter in selection.filters(base) {
+            match filter.matches(context, base, &row) {
+                Ok(true) => {}
+                Ok(false) => is_match = false,
+                Err(reason) => {
+                    problems.add(&row.note.path, reason);
+                    is_match = false;
                 }
             }
-            if is_match {
-                rows.push(row);
+            if !is_match {
+                break;
             }
         }
-        if is_last || query.offset >= page.total {
-            return Ok(rows);
+        if is_match {
+            rows.push(row);
         }
     }
+    Ok(rows)
+}
+
+/// Changes the notes of the rows that `needs_change` selects; returns their number.
+pub(crate) fn change_rows(
+    context: &Context<'_>,
+    database: &Database,
+    needs_change: impl Fn(&Row) -> bool,
+    mut change: impl FnMut(&Note) -> Result<()>,
+) -> Result<u64> {
+    let mut count = 0;
+    let all = rows(
+        context,
+        database,
+        &Selection::default(),
+        &mut Problems::default(),
+    )?;
+    for row in all.iter().filter(|row| needs_change(row)) {
+        change(&context.vault.read_text(&row.note.path)?)?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// The number of rows of a database, regardless of the view. Without a filter to compute, the index counts them.

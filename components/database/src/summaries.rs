@@ -2,6 +2,7 @@
 
 use crate::base::Base;
 use crate::expression::{Context, Evaluator, Value, numbers, parse, unique};
+use notehost_sdk::quoted;
 use notehost_sdk::serde_json::{Map, Value as Json, json};
 
 /// The built-in summaries.
@@ -42,7 +43,7 @@ impl Summary {
             Some(known) => Ok(Summary::BuiltIn(known)),
             None => Err(format!(
                 "unknown summary `{name}`; the summaries are {}, and those defined in `summaries`",
-                BUILT_IN.map(|known| format!("`{known}`")).join(", ")
+                quoted(BUILT_IN)
             )),
         }
     }

@@ -2,7 +2,9 @@
 //! rewritten by `notehost_sdk::text::moving`.
 
 use notehost_sdk::prelude::*;
-use notehost_sdk::text::links::{self, Detachment, Link, Moves, Names, Notation, Rewrite, Wanted};
+use notehost_sdk::text::links::{
+    self, Detachment, Link, Moves, Names, Notation, Rewrite, TargetFilter,
+};
 use notehost_sdk::text::moving::LinkLeft;
 
 /// The notes that link to the target notes.
@@ -18,7 +20,7 @@ pub(crate) struct Backlinks<'v> {
 
 impl<'v> Backlinks<'v> {
     pub(crate) fn to(vault: &'v Vault, targets: &[String]) -> Result<Backlinks<'v>> {
-        let wanted = Wanted::new(targets.iter().map(String::as_str));
+        let wanted = TargetFilter::new(targets.iter().map(String::as_str));
         let mut notes = Vec::new();
         for path in vault.linking(targets)? {
             if targets.contains(&path) {
@@ -182,25 +184,5 @@ fn fragment(heading: &str, notation: Notation) -> String {
         })
         .collect();
     let cleaned = cleaned.split_whitespace().collect::<Vec<_>>().join(" ");
-    let written = match notation {
-        Notation::Bare => percent_encoded(&cleaned),
-        Notation::SingleQuoted => cleaned.replace('\'', "''"),
-        Notation::DoubleQuoted => cleaned.replace('"', "\\\""),
-        Notation::Wiki | Notation::Angle | Notation::Plain => cleaned,
-    };
-    format!("#{written}")
-}
-
-/// A text, percent-encoded for a Markdown link destination; `/` is kept.
-pub(crate) fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            byte if byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte) => {
-                encoded.push(char::from(byte))
-            }
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    format!("#{}", notation.escaped(&cleaned))
 }

@@ -5,10 +5,10 @@ use std::ops::Range;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Fragment, Link, Moves, Names, Notation, Rewrite};
 use notehost_sdk::text::moving::LinkLeft;
-use notehost_sdk::text::{self, Newline, Outline, section::Extent};
+use notehost_sdk::text::{self, Newline, Outline, percent, section::Extent};
 use notehost_sdk::{parent_of, stem_of};
 
-use crate::backlinks::{Backlinks, percent_encoded};
+use crate::backlinks::Backlinks;
 use crate::lookup::line_of_fragment;
 use crate::naming::{destination, spelt, within};
 use notehost_sdk::documents::moving::sentence;
@@ -108,7 +108,7 @@ fn link_to(vault: &Vault, path: &str, embed: bool) -> Result<String> {
         format!(
             "{sign}[{}]({})",
             name.replace(['[', ']'], ""),
-            percent_encoded(path)
+            percent::encode(path)
         )
     } else {
         format!("{sign}[[{target}]]")
@@ -249,14 +249,13 @@ fn retargeted_links(
     links
         .map(|link| {
             let target = match link.notation {
-                Notation::Bare => percent_encoded(path),
-                Notation::Angle => path.to_owned(),
+                Notation::Bare | Notation::Angle => path,
                 Notation::Wiki
                 | Notation::Plain
                 | Notation::SingleQuoted
-                | Notation::DoubleQuoted => without_extension(path).to_owned(),
+                | Notation::DoubleQuoted => without_extension(path),
             };
-            (link.target_range, target)
+            (link.target_range, link.notation.escaped(target))
         })
         .collect()
 }

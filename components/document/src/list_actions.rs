@@ -1,6 +1,6 @@
 //! Listing folders: `list` and `tree`.
 
-use notehost_sdk::documents::listing::{Asked, Listed, Sort, listing};
+use notehost_sdk::documents::listing::{ListQuery, Listed, Sort, listing};
 use notehost_sdk::documents::tree::{Shown, tree};
 use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
@@ -33,7 +33,7 @@ impl Action for List {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Listed> {
-        let query = Asked {
+        let query = ListQuery {
             path: self.path.as_deref(),
             recursive: self.recursive,
             all: false,

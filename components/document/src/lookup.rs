@@ -1,16 +1,13 @@
 //! Resolving names and links to notes, and the outline of a note: `lookup`, `outline`.
 
-use notehost_sdk::index::{Condition, Field, Part, Progress, Query, Sort, SortBy, Words};
+use notehost_sdk::index::{Condition, Field, Part, Progress, Query, Sort, Words};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 use notehost_sdk::text::links::{self, Fragment};
 use notehost_sdk::text::{self, Outline, TextError, section};
 use notehost_sdk::{Kind, fold_name, is_note, stem_of, words};
 
-use notehost_sdk::pages::{Span, more};
-
-/// Notes per request to the index.
-const BATCH_SIZE: u32 = 500;
+use notehost_sdk::pages::Span;
 
 /// Look up which notes a path, name, alias or link points to. Pass exactly one of the four.
 ///
@@ -96,13 +93,11 @@ impl Action for Lookup {
 
 fn by_path(vault: &Vault, path: &str) -> Result<Vec<Match>> {
     for path in [path.to_owned(), format!("{path}.md")] {
-        match vault.stat(&path) {
-            Ok(entry) if entry.kind == Kind::File && is_note(&entry.path) => {
-                return Ok(vec![Match::new(entry.path, "path")]);
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == Code::NotFound => {}
-            Err(error) => return Err(error),
+        if let Some(entry) = vault.entry(&path)?
+            && entry.kind == Kind::File
+            && is_note(&entry.path)
+        {
+            return Ok(vec![Match::new(entry.path, "path")]);
         }
     }
     Ok(Vec::new())
@@ -150,29 +145,19 @@ fn alias_candidates(vault: &Vault, alias: &str) -> Result<Vec<(String, Vec<Strin
         }
         return Ok(found);
     }
-    let mut query = Query {
+    for note in vault.find_all(Query {
         condition: Some(Condition::Words(Words {
             text: alias.to_owned(),
             part: Some(Part::Name),
         })),
-        sort: vec![Sort {
-            by: SortBy::Path,
-            descending: false,
-        }],
-        limit: BATCH_SIZE,
+        sort: Sort::by_path(),
         fields: vec![Field::Aliases],
         ..Query::default()
-    };
-    loop {
-        let page = vault.find(&query)?;
-        let is_last = page.items.is_empty();
-        query.offset += page.items.len() as u64;
-        let items = page.items.into_iter();
-        found.extend(items.map(|note| (note.path, note.aliases.unwrap_or_default())));
-        if is_last || query.offset >= page.total {
-            return Ok(found);
-        }
+    }) {
+        let note = note?;
+        found.push((note.path, note.aliases.unwrap_or_default()));
     }
+    Ok(found)
 }
 
 /// The notes that a link points to. An unresolved link is looked up as an alias. Obsidian does not resolve aliases in
@@ -355,12 +340,13 @@ impl Action for NoteOutline {
         let OutlinePage {
             path, lines, total, ..
         } = output;
-        let mut text = format!("`{path}`: {total} headings in {lines} lines");
-        for item in &output.items {
-            let indent = "  ".repeat(usize::from(item.level).saturating_sub(1));
-            text.push_str(&format!("\n{:>5}  {indent}{}", item.line, item.heading));
-        }
-        text + &more(output.next_cursor.as_ref())
+        ReplyText::new(format!("`{path}`: {total} headings in {lines} lines"))
+            .lines(&output.items, |item| {
+                let indent = "  ".repeat(usize::from(item.level).saturating_sub(1));
+                format!("{:>5}  {indent}{}", item.line, item.heading)
+            })
+            .more(&output.next_cursor)
+            .into()
     }
 }
 

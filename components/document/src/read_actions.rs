@@ -2,7 +2,7 @@
 //! take it for instructions.
 
 pub(crate) use notehost_sdk::documents::reading::{
-    Asked, DEFAULT_MAX_TOKENS, NoteText, heading_line, part_of,
+    DEFAULT_MAX_TOKENS, NoteText, ReadQuery, heading_line, part_of,
 };
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value;
@@ -101,7 +101,7 @@ impl Read {
 
     /// The requested lines.
     pub(crate) fn part_of(&self, note: &Note) -> Result<NoteText> {
-        let query = Asked {
+        let query = ReadQuery {
             section: self.section.as_deref(),
             offset: self.offset,
             limit: self.limit,

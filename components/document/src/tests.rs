@@ -9,7 +9,7 @@ mod read_actions;
 mod write_actions;
 
 use notehost_sdk::serde_json::{Value, json};
-use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
+use notehost_sdk::{Effect, MemoryVault, Tier, Vault};
 
 use crate::Domain;
 

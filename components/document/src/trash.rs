@@ -1,5 +1,6 @@
 //! The trash: `remove`, `restore`, `trash`.
 
+use notehost_sdk::pages::{Span, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::Detachment;
 use notehost_sdk::text::moving::LinkLeft;
@@ -8,7 +9,6 @@ use crate::backlinks::Backlinks;
 use crate::naming::{destination, new_note};
 use notehost_sdk::dates::Moment;
 use notehost_sdk::documents::moving::sentence;
-use notehost_sdk::pages::{Span, more};
 
 /// Remove notes: they go to the trash; `restore` recovers them.
 ///

@@ -1,4 +1,4 @@
-//! Base64, data URIs and percent-encoding. Base64 is decoded leniently: with or without padding, standard or URL-safe
+//! Base64 and data URIs. Base64 is decoded leniently: with or without padding, standard or URL-safe
 //! alphabet, with line breaks, or as a data URI.
 
 use base64::Engine as _;
@@ -49,33 +49,6 @@ pub(crate) fn decode(text: &str) -> Result<Vec<u8>> {
                 "invalid base64 in `base64`: {error}; use `text` for plain text"
             ))
         })
-}
-
-/// Decodes percent-encoding such as `%20`; invalid sequences stay unchanged.
-pub(crate) fn percent_decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digit = |offset: usize| {
-            let byte = *bytes.get(at + offset)?;
-            char::from(byte).to_digit(16)
-        };
-        match (bytes[at], digit(1), digit(2)) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high << 4 | low) as u8);
-                at += 3;
-            }
-            (byte, ..) => {
-                decoded.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(decoded).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]

@@ -139,20 +139,20 @@ impl Action for Export {
     }
 
     fn text(output: &ExportResult) -> String {
-        let mut text = format!(
+        ReplyText::new(format!(
             "exported to `{}`, {}: {} notes, {} other files",
             output.path,
             readable_size(output.size),
             output.notes,
             output.files
-        );
-        for left in &output.left_out {
-            text.push_str(&format!(
-                "\nleft out: {} ({}:{}): {}",
+        ))
+        .lines(&output.left_out, |left| {
+            format!(
+                "left out: {} ({}:{}): {}",
                 left.target, left.path, left.line, left.reason
-            ));
-        }
-        text
+            )
+        })
+        .into()
     }
 
     fn content(output: &ExportResult) -> Vec<Content> {

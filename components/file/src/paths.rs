@@ -1,5 +1,6 @@
 //! Path arguments: folders to list, files to find, destinations.
 
+use notehost_sdk::documents::naming;
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Kind, is_note, parent_of};
 
@@ -7,10 +8,10 @@ use crate::file_type::extension;
 
 /// Resolves a `path` argument to an existing folder; `""`, `.` and `/` are the vault root.
 pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
-    let path = match path.map(str::trim).unwrap_or_default() {
-        "" | "." | "/" => return Ok(String::new()),
-        path => path.strip_suffix('/').unwrap_or(path),
-    };
+    let path = naming::folder(path);
+    if path.is_empty() {
+        return Ok(String::new());
+    }
     let entry = vault.stat(path)?;
     if entry.kind == Kind::File {
         return Err(Error::validation(format!(

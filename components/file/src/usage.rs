@@ -4,7 +4,7 @@
 mod unused;
 
 use notehost_sdk::index::{Building, UnresolvedQuery, building, unfinished};
-use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::links::{self, Names};
 use notehost_sdk::{Code, Tier, is_note};
@@ -110,23 +110,22 @@ impl Action for Of {
     }
 
     fn text(output: &FilesOf) -> String {
-        let mut text = match output.total {
+        let first = match output.total {
             0 => format!("`{}` uses no files", output.note),
             total => format!("`{}` uses {}:", output.note, counted(total, "file")),
         };
-        for file in &output.items {
-            let state = match (file.exists, file.size) {
-                (false, _) => "missing".to_owned(),
-                (true, Some(size)) => readable_size(size),
-                (true, None) => "exists".to_owned(),
-            };
-            let how = if file.embedded { "embedded" } else { "linked" };
-            text.push_str(&format!(
-                "\nline {}: {} {}, {state}",
-                file.line, how, file.path
-            ));
-        }
-        text + &more(output.next_cursor.as_ref())
+        ReplyText::new(first)
+            .lines(&output.items, |file| {
+                let state = match (file.exists, file.size) {
+                    (false, _) => "missing".to_owned(),
+                    (true, Some(size)) => readable_size(size),
+                    (true, None) => "exists".to_owned(),
+                };
+                let how = if file.embedded { "embedded" } else { "linked" };
+                format!("line {}: {how} {}, {state}", file.line, file.path)
+            })
+            .more(&output.next_cursor)
+            .into()
     }
 }
 
@@ -329,36 +328,27 @@ impl Action for Missing {
         let under = folder(vault, self.path.as_deref())?;
         let names = Names::new(vault.files()?);
         let mut links: Vec<MissingFile> = Vec::new();
-        let mut query = UnresolvedQuery {
+        for missing in vault.all_unresolved(UnresolvedQuery {
             under,
-            offset: 0,
-            limit: 500,
             places: MAX_PLACES,
-        };
-        loop {
-            let page = vault.unresolved(&query)?;
-            query.offset += page.items.len() as u64;
-            let is_last = page.items.is_empty() || query.offset >= page.total;
-            for missing in page.items {
-                if file_type::known(&missing.target).is_none() {
-                    continue;
-                }
-                let elsewhere: Vec<String> = names
-                    .matching(file_name(&missing.target))
-                    .into_iter()
-                    .take(3)
-                    .map(str::to_owned)
-                    .collect();
-                links.extend(missing.places.into_iter().map(|place| MissingFile {
-                    path: place.path,
-                    line: place.line,
-                    target: missing.target.clone(),
-                    elsewhere: elsewhere.clone(),
-                }));
+            ..UnresolvedQuery::default()
+        }) {
+            let missing = missing?;
+            if file_type::known(&missing.target).is_none() {
+                continue;
             }
-            if is_last {
-                break;
-            }
+            let elsewhere: Vec<String> = names
+                .matching(file_name(&missing.target))
+                .into_iter()
+                .take(3)
+                .map(str::to_owned)
+                .collect();
+            links.extend(missing.places.into_iter().map(|place| MissingFile {
+                path: place.path,
+                line: place.line,
+                target: missing.target.clone(),
+                elsewhere: elsewhere.clone(),
+            }));
         }
         links.sort();
         let total = links.len() as u64;
@@ -372,16 +362,19 @@ impl Action for Missing {
     }
 
     fn text(output: &MissingFiles) -> String {
-        let mut text = match output.total {
+        let first = match output.total {
             0 => "no links to missing files".to_owned(),
             total => format!("{} to missing files:", counted(total, "link")),
         };
-        for link in &output.items {
-            text.push_str(&format!("\n{}:{}  {}", link.path, link.line, link.target));
-            if !link.elsewhere.is_empty() {
-                text.push_str(&format!(" (elsewhere: {})", link.elsewhere.join(", ")));
-            }
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.building.as_ref())
+        let line = |link: &MissingFile| {
+            let elsewhere = (!link.elsewhere.is_empty()).then(|| link.elsewhere.join(", "));
+            ReplyText::new(format!("{}:{}  {}", link.path, link.line, link.target))
+                .and(elsewhere.map(|files| format!(" (elsewhere: {files})")))
+        };
+        ReplyText::new(first)
+            .lines(&output.items, line)
+            .more(&output.next_cursor)
+            .unfinished(&output.building)
+            .into()
     }
 }

@@ -1,7 +1,7 @@
 //! Writes files.
 
+use notehost_sdk::Kind;
 use notehost_sdk::prelude::*;
-use notehost_sdk::{Code, Kind};
 
 use crate::encoding::decode;
 use crate::file_type::{self, FileKind};
@@ -116,16 +116,14 @@ impl Action for Write {
             true => "created",
             false => "replaced",
         };
-        let mut text = format!(
+        ReplyText::new(format!(
             "{verb} `{}`: {}, {}",
             output.path,
             output.mime,
             readable_size(output.size)
-        );
-        if let Some(warning) = &output.warning {
-            text.push_str(&format!("\n{warning}"));
-        }
-        text
+        ))
+        .line_if(output.warning.as_ref())
+        .into()
     }
 }
 
@@ -136,24 +134,23 @@ pub(crate) fn write_file(
     bytes: &[u8],
     may_replace: bool,
 ) -> Result<(String, bool, String)> {
-    match vault.stat(path) {
-        Ok(entry) if entry.kind == Kind::Folder => Err(Error::already_exists(format!(
+    match vault.entry(path)? {
+        Some(entry) if entry.kind == Kind::Folder => Err(Error::already_exists(format!(
             "`{}` is a folder: give the path of a file in it",
             entry.path
         ))),
-        Ok(entry) if !may_replace => Err(Error::already_exists(format!(
+        Some(entry) if !may_replace => Err(Error::already_exists(format!(
             "`{}` already exists: choose another path, or set `if_exists` to `overwrite`",
             entry.path
         ))),
-        Ok(entry) => {
+        Some(entry) => {
             let etag = vault.write(&entry.path, bytes, None)?;
             Ok((entry.path, false, etag))
         }
-        Err(error) if error.kind() == Code::NotFound => {
+        None => {
             let etag = vault.create(path, bytes)?;
             // Return the spelling on disk, which may differ from the caller's.
             Ok((vault.stat(path)?.path, true, etag))
         }
-        Err(error) => Err(error),
     }
 }

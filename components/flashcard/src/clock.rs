@@ -1,6 +1,6 @@
 //! Review days. A day starts at 4:00 local time, so that reviews shortly after midnight count for the previous day.
 
-use notehost_sdk::dates;
+use notehost_sdk::dates::{self, Moment};
 use notehost_sdk::prelude::*;
 
 /// Start of a day, in milliseconds after midnight.
@@ -49,13 +49,7 @@ impl Clock {
     /// Formats a timestamp in local time: `2026-01-01 08:30`.
     pub(crate) fn local_time(&self, moment: i64) -> String {
         let local = moment.saturating_add(self.ahead);
-        let minutes = local.rem_euclid(dates::DAY) / 60_000;
-        format!(
-            "{} {:02}:{:02}",
-            dates::date(local.div_euclid(dates::DAY)),
-            minutes / 60,
-            minutes % 60
-        )
+        Moment::with_offset(local, 0).format("YYYY-MM-DD HH:mm")
     }
 }
 

@@ -19,9 +19,6 @@ use crate::identity::{self, Traits};
 use crate::lines::SCHEDULE;
 use crate::records::{Record, Records};
 
-/// How many notes one index query returns.
-const BATCH_SIZE: u32 = 500;
-
 /// A card.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
@@ -257,21 +254,11 @@ impl<'v> Collection<'v> {
             Condition::Path(format!("{TAG}/**")),
             Condition::Path(format!("**/{TAG}/**")),
         ]);
-        let mut paths: Vec<String> = Vec::new();
-        loop {
-            let page = self.vault.find(&Query {
-                condition: Some(marked.clone()),
-                offset: paths.len() as u64,
-                limit: BATCH_SIZE,
-                ..Query::default()
-            })?;
-            let ended =
-                page.items.is_empty() || paths.len() + page.items.len() >= page.total as usize;
-            paths.extend(page.items.into_iter().map(|item| item.path));
-            if ended {
-                break;
-            }
-        }
+        let marked = self.vault.find_all(Query {
+            condition: Some(marked),
+            ..Query::default()
+        });
+        let mut paths: Vec<String> = marked.map(|note| Ok(note?.path)).collect::<Result<_>>()?;
         let scheduled = self.vault.containing(&[vec![SCHEDULE.to_owned()]])?;
         paths.extend(scheduled.into_iter().filter(|path| is_note(path)));
         if let Scope::Notebook(notebook) = scope {

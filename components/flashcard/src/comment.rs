@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use notehost_sdk::dates;
+use notehost_sdk::dates::{self, IsoTime, Moment};
 use notehost_sdk::scheduling::{Interval, Memory, Phase};
 
 use crate::lines::SCHEDULE;
@@ -259,42 +259,12 @@ impl Fsrs {
 
 /// Formats a timestamp as `2024-05-31T10:00:00.000Z`.
 fn timestamp(milliseconds: i64) -> String {
-    let day = milliseconds.div_euclid(dates::DAY);
-    let of_day = milliseconds.rem_euclid(dates::DAY);
-    let (seconds, thousandths) = (of_day / 1000, of_day % 1000);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!(
-        "{}T{hour:02}:{minute:02}:{second:02}.{thousandths:03}Z",
-        dates::date(day)
-    )
+    Moment::with_offset(milliseconds, 0).format("YYYY-MM-DD[T]HH:mm:ss.SSS[Z]")
 }
 
 /// Parses `2024-05-31T10:00:00.000Z`, or a date.
 fn moment(text: &str) -> Option<i64> {
-    let (date, time) = text.split_once('T').unwrap_or((text, "00:00:00Z"));
-    let day = dates::day_of(date)?;
-    let (time, zone) = match time.strip_suffix('Z') {
-        Some(time) => (time, 0),
-        None => match time.rfind(['+', '-']) {
-            Some(at) => (time.get(..at)?, zone_minutes(time.get(at..)?)?),
-            None => (time, 0),
-        },
-    };
-    let mut parts = time.split(':');
-    let hour: i64 = parts.next()?.parse().ok()?;
-    let minute: i64 = parts.next()?.parse().ok()?;
-    let seconds: f64 = parts.next().unwrap_or("0").parse().ok()?;
-    let is_time =
-        (0..24).contains(&hour) && (0..60).contains(&minute) && (0.0..61.0).contains(&seconds);
-    let of_day = (hour * 60 + minute - zone) * 60_000 + (seconds * 1000.0).round() as i64;
-    is_time.then_some(day * dates::DAY + of_day)
-}
-
-fn zone_minutes(zone: &str) -> Option<i64> {
-    let sign = if zone.starts_with('-') { -1 } else { 1 };
-    let digits: String = zone.chars().filter(char::is_ascii_digit).collect();
-    let number: i64 = digits.get(..4)?.parse().ok()?;
-    Some(sign * (number / 100 * 60 + number % 100))
+    IsoTime::parse(text).map(|time| time.milliseconds())
 }
 
 #[cfg(test)]

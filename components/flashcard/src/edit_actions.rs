@@ -97,8 +97,8 @@ impl Action for Create {
             text,
             etag,
         })?;
-        let made = loaded.cards.iter().filter(|card| card.question >= old);
-        let items = made.map(|card| item(&loaded, card, &collection)).collect();
+        let new = loaded.cards.iter().filter(|card| card.question >= old);
+        let items = new.map(|card| item(&loaded, card, &collection)).collect();
         Ok(CreatedCards { path, items })
     }
 
@@ -116,13 +116,13 @@ struct Target {
 
 fn target(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -> Result<Target> {
     let vault = collection.vault;
-    let there = |path: &str| {
+    let existing = |path: &str| {
         Ok(Target {
             note: vault.read_text(path)?,
             is_new: false,
         })
     };
-    let made = |path: &str, deck: &str| Target {
+    let new = |path: &str, deck: &str| Target {
         note: Note {
             path: path.to_owned(),
             text: deck_frontmatter(deck),
@@ -132,9 +132,9 @@ fn target(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -
     };
     match (path, deck) {
         (Some(path), _) => match vault.find_note(path) {
-            Ok(found) => there(&found),
+            Ok(found) => existing(&found),
             Err(error) if error.kind() == Code::NotFound && is_note(path) => {
-                Ok(made(path, deck.unwrap_or(TAG)))
+                Ok(new(path, deck.unwrap_or(TAG)))
             }
             Err(error) => Err(error),
         },
@@ -156,8 +156,8 @@ fn target(collection: &Collection<'_>, path: Option<&str>, deck: Option<&str>) -
             }
             let path = format!("{FOLDER}/{}.md", file_name(deck));
             match vault.stat(&path) {
-                Ok(entry) => there(&entry.path),
-                Err(_) => Ok(made(&path, deck)),
+                Ok(entry) => existing(&entry.path),
+                Err(_) => Ok(new(&path, deck)),
             }
         }
         (None, None) => Err(Error::validation(

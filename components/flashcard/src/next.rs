@@ -3,8 +3,8 @@
 use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::prelude::*;
 
-use crate::collection::{Card, CardNote, Collection, DueTime, Scope};
-use crate::read_actions::{no_deck, scope};
+use crate::collection::{Card, CardNote, Collection, DueTime};
+use crate::read_actions::{notes_in, scope};
 use crate::reply::{CardItem, Previews, full_item, previews};
 
 /// Get the next flashcard to study, with its answer, and how many are left. Then rate it with `review`.
@@ -40,12 +40,7 @@ impl Action for Next {
     fn run(self, vault: &Vault) -> Result<NextCard> {
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
         let collection = Collection::of(vault);
-        let notes = collection.notes(&scope)?;
-        if notes.is_empty()
-            && let Scope::Deck(deck) = &scope
-        {
-            return Err(no_deck(&collection, deck)?);
-        }
+        let notes = notes_in(&collection, &scope)?;
         let cards: Vec<(&CardNote, &Card)> = notes
             .iter()
             .flat_map(|loaded| loaded.cards.iter().map(move |card| (loaded, card)))

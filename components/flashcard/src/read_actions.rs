@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::{Span, counted, more};
+use notehost_sdk::index::{Building, building};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::Scheduler;
-use notehost_sdk::{fold_name, notebook_of};
+use notehost_sdk::{fold_name, notebook_of, quoted};
 
-use crate::collection::{Card, Collection, Scope};
+use crate::collection::{Card, CardNote, Collection, Scope};
 use crate::decks::normal;
 use crate::reply::{CardItem, Previews, full_item, item, line, previews};
+
+/// The maximum number of decks in an error.
+const MAX_LISTED_DECKS: usize = 10;
 
 /// List the flashcard decks: how many cards each has, how many are due, how many are new.
 ///
@@ -91,17 +94,19 @@ impl Action for ListDecks {
     }
 
     fn text(output: &DeckPage) -> String {
-        let mut text = counted(output.total, "deck");
-        for deck in &output.items {
-            text.push_str(&format!(
-                "\n- {}: {}, {} due, {} new",
-                deck.deck,
-                counted(deck.cards, "card"),
-                deck.due,
-                deck.new
-            ));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ReplyText::new(counted(output.total, "deck"))
+            .lines(&output.items, |deck| {
+                format!(
+                    "- {}: {}, {} due, {} new",
+                    deck.deck,
+                    counted(deck.cards, "card"),
+                    deck.due,
+                    deck.new
+                )
+            })
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }
 
@@ -254,12 +259,7 @@ impl Action for List {
         };
         let mut items = Vec::new();
         let mut total = 0;
-        let notes = collection.notes(&scope)?;
-        if notes.is_empty()
-            && let Scope::Deck(deck) = &scope
-        {
-            return Err(no_deck(&collection, deck)?);
-        }
+        let notes = notes_in(&collection, &scope)?;
         for loaded in &notes {
             for card in loaded.cards.iter().filter(|card| fits(card)) {
                 if (span.begin..span.begin.saturating_add(span.limit)).contains(&total) {
@@ -277,12 +277,20 @@ impl Action for List {
     }
 
     fn text(output: &CardPage) -> String {
-        let mut text = counted(output.total, "card");
-        for item in &output.items {
-            text.push('\n');
-            text.push_str(&line(item));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ReplyText::new(counted(output.total, "card"))
+            .lines(&output.items, line)
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
+    }
+}
+
+/// The notes with cards in a scope. A deck must have cards.
+pub(crate) fn notes_in(collection: &Collection<'_>, scope: &Scope) -> Result<Vec<CardNote>> {
+    let notes = collection.notes(scope)?;
+    match scope {
+        Scope::Deck(deck) if notes.is_empty() => Err(no_deck(collection, deck)?),
+        _ => Ok(notes),
     }
 }
 
@@ -296,14 +304,12 @@ pub(crate) fn no_deck(collection: &Collection<'_>, deck: &str) -> Result<Error> 
         .collect();
     known.sort();
     known.dedup();
-    let names: Vec<String> = known
-        .iter()
-        .take(10)
-        .map(|deck| format!("`{deck}`"))
-        .collect();
-    Ok(Error::not_found(match names.as_slice() {
-        [] => format!("no deck `{deck}`: there are no cards yet, `create` adds cards"),
-        known => format!("no deck `{deck}`; known decks: {}", known.join(", ")),
+    Ok(Error::not_found(match known.is_empty() {
+        true => format!("no deck `{deck}`: there are no cards yet, `create` adds cards"),
+        false => format!(
+            "no deck `{deck}`; known decks: {}",
+            quoted(known.iter().take(MAX_LISTED_DECKS))
+        ),
     }))
 }
 

@@ -240,11 +240,9 @@ impl Action for Review {
     fn text(output: &ReviewResult) -> String {
         let due = output.due.as_deref().unwrap_or("never");
         let days = span(Interval::Days(output.interval_days));
-        let mut text = format!("{}: due {due} ({days})", output.state);
-        if output.leech.is_some() {
-            text.push_str("\nthis card is a leech (repeated lapses) and was suspended: reword it, then `resume` it");
-        }
-        text
+        ReplyText::new(format!("{}: due {due} ({days})", output.state))
+            .line_if(output.leech.is_some().then_some("this card is a leech (repeated lapses) and was suspended: reword it, then `resume` it"))
+            .into()
     }
 }
 

@@ -8,7 +8,7 @@ use notehost_sdk::prelude::*;
 use notehost_sdk::scheduling::Scheduler;
 
 use crate::collection::{Collection, DueTime, Scope};
-use crate::read_actions::{no_deck, rounded, scope};
+use crate::read_actions::{notes_in, rounded, scope};
 use crate::review_log;
 
 /// Days of the forecast, and days for which reviews are counted.
@@ -105,12 +105,7 @@ impl Action for Stats {
     fn run(self, vault: &Vault) -> Result<Statistics> {
         let scope = scope(vault, None, self.deck.as_deref(), None, None)?;
         let collection = Collection::of(vault);
-        let notes = collection.notes(&scope)?;
-        if notes.is_empty()
-            && let Scope::Deck(deck) = &scope
-        {
-            return Err(no_deck(&collection, deck)?);
-        }
+        let notes = notes_in(&collection, &scope)?;
         let clock = &collection.clock;
         let today = clock.today();
         let mut counts = Counts::default();

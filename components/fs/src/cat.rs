@@ -1,7 +1,7 @@
 //! Reading text files: `cat`.
 
 use notehost_sdk::documents::changes::Lines;
-use notehost_sdk::documents::reading::{Asked, DEFAULT_MAX_TOKENS, heading_line, part_of};
+use notehost_sdk::documents::reading::{DEFAULT_MAX_TOKENS, ReadQuery, heading_line, part_of};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, text};
 
@@ -48,7 +48,7 @@ impl Action for Cat {
         let file = ShellPath::parse(&self.path)?.file(vault)?;
         let note = read_text(vault, &file.path)?;
         let query = match range {
-            None => Asked::default(),
+            None => ReadQuery::default(),
             Some(range) => range.query(&note, lines.unwrap_or_default())?,
         };
         let part = part_of(&note, query)?;
@@ -160,7 +160,7 @@ impl LineRange {
     }
 
     /// Converts the range to an offset and a limit for this note.
-    fn query(self, note: &Note, written: &str) -> Result<Asked<'static>> {
+    fn query(self, note: &Note, written: &str) -> Result<ReadQuery<'static>> {
         let total = text::lines::count(&note.text);
         let (offset, limit) = match self {
             LineRange::Last(count) => (total.saturating_sub(count) + 1, None),
@@ -174,11 +174,11 @@ impl LineRange {
                 note.path
             )));
         }
-        Ok(Asked {
+        Ok(ReadQuery {
             offset: Some(offset),
             // An empty file has no lines.
             limit: limit.map(|limit| limit.min(total.max(1))),
-            ..Asked::default()
+            ..ReadQuery::default()
         })
     }
 }

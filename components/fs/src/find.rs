@@ -47,7 +47,7 @@ impl Action for Find {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let filter = self.filter(vault)?;
         let path = paths::folder(self.path.as_deref())?;
-        let mut entries = match paths::stat(vault, &path)? {
+        let mut entries = match vault.entry(&path)? {
             Some(file) if file.kind == Kind::File => vec![file],
             _ => vault.list_all(&path, true)?,
         };
@@ -65,13 +65,13 @@ impl Find {
         let since = match &self.newer {
             None => None,
             Some(newer) => {
-                let stretch = dates::parse_time_range(newer, &vault.now()).ok_or_else(|| {
+                let range = dates::parse_time_range(newer, &vault.now()).ok_or_else(|| {
                     Error::validation(format!(
                         "invalid `newer` `{newer}`: expected {}",
                         dates::TIME_FORMATS
                     ))
                 })?;
-                Some(stretch.from)
+                Some(range.from)
             }
         };
         Ok(EntryFilter {

@@ -149,7 +149,7 @@ impl Action for Grep {
 /// The place to search. A file that is not a note is only searched if it is named exactly.
 fn place(vault: &Vault, written: Option<&str>) -> Result<Place> {
     let path = paths::folder(written)?;
-    match paths::stat(vault, &path) {
+    match vault.entry(&path) {
         Ok(Some(file)) if file.kind == Kind::File && !is_note(&file.path) => {
             Ok(Place::Note(file.path))
         }

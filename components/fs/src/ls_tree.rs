@@ -1,7 +1,7 @@
 //! Listing folders: `ls` and `tree`.
 
 use notehost_sdk::Kind;
-use notehost_sdk::documents::listing::{Asked, Listed, Sort, listing};
+use notehost_sdk::documents::listing::{ListQuery, Listed, Sort, listing};
 use notehost_sdk::documents::tree::{Shown, tree};
 use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
@@ -34,10 +34,10 @@ impl Action for Ls {
     fn run(self, vault: &Vault) -> Result<Listed> {
         let span = Span::new(self.limit, self.cursor.as_deref())?;
         let path = paths::folder(self.path.as_deref())?;
-        if let Some(file) = paths::stat(vault, &path)?.filter(|entry| entry.kind == Kind::File) {
+        if let Some(file) = vault.entry(&path)?.filter(|entry| entry.kind == Kind::File) {
             return Ok(Listed::of(vec![file], span, self.long, self.long));
         }
-        let query = Asked {
+        let query = ListQuery {
             path: Some(&path),
             recursive: false,
             all: self.all,

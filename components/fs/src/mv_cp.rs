@@ -38,7 +38,7 @@ impl Action for Mv {
             several => {
                 let written = ShellPath::parse(&self.to)?;
                 let folder = written.new_path()?;
-                let folder = match paths::stat(vault, folder)? {
+                let folder = match vault.entry(folder)? {
                     Some(file) if file.kind == Kind::File => {
                         return Err(Error::validation(format!(
                             "`to` is the file `{}`: expected a folder",

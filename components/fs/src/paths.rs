@@ -91,7 +91,7 @@ impl ShellPath {
         if self.path.starts_with("[[") {
             return Ok(None);
         }
-        stat(vault, &self.path)
+        vault.entry(&self.path)
     }
 
     fn file_by_name(&self, vault: &Vault) -> Result<Entry> {
@@ -101,7 +101,9 @@ impl ShellPath {
             ));
         }
         if !is_note(&self.path)
-            && let Some(note) = stat(vault, &format!("{}.md", self.path)).unwrap_or_default()
+            && let Some(note) = vault
+                .entry(&format!("{}.md", self.path))
+                .unwrap_or_default()
             && note.kind == Kind::File
         {
             return Ok(note);
@@ -114,15 +116,6 @@ impl ShellPath {
             )));
         }
         vault.stat(&found)
-    }
-}
-
-/// The entry at a path, if it exists.
-pub(crate) fn stat(vault: &Vault, path: &str) -> Result<Option<Entry>> {
-    match vault.stat(path) {
-        Ok(entry) => Ok(Some(entry)),
-        Err(error) if error.kind() == Code::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }
 

@@ -110,13 +110,13 @@ fn write_target(vault: &Vault, written: &str) -> Result<WriteTarget> {
             "`{written}` does not name a file: use a path such as `Work/Plan.md`"
         )));
     }
-    let there = parsed.existing(vault)?;
-    if let Some(file) = there.as_ref().filter(|entry| entry.kind == Kind::File) {
+    let existing = parsed.existing(vault)?;
+    if let Some(file) = existing.as_ref().filter(|entry| entry.kind == Kind::File) {
         return Ok(WriteTarget::Existing(file.path.clone()));
     }
     // `Plan` means `Plan.md`, existing or new, unless a folder has exactly the given name.
     let path = paths::with_default_extension(path);
-    match (paths::stat(vault, &path)?, there) {
+    match (vault.entry(&path)?, existing) {
         (Some(file), _) if file.kind == Kind::File => Ok(WriteTarget::Existing(file.path)),
         (Some(folder), _) | (None, Some(folder)) => Err(paths::is_folder(&folder)),
         (None, None) => Ok(WriteTarget::New(path)),
@@ -178,7 +178,7 @@ impl Action for Mkdir {
                 "`{path}` is a note name: a folder name cannot end with `.md`"
             )));
         }
-        match paths::stat(vault, path)? {
+        match vault.entry(path)? {
             Some(entry) if entry.kind == Kind::Folder => Ok(Folder {
                 path: entry.path,
                 created: false,

@@ -1,14 +1,14 @@
 //! The backlinks of a file: links of other notes, and unlinked mentions of its name.
 
-use notehost_sdk::index::{BacklinksQuery, Condition, Field, Query, Sort, SortBy, Words};
+use notehost_sdk::index::{
+    BacklinksQuery, Building, Condition, Field, Query, Sort, Words, building, unfinished,
+};
+use notehost_sdk::pages::{Span, counted, cursor_at, more, parse_cursor, unknown_cursor};
 use notehost_sdk::prelude::*;
 use notehost_sdk::{is_note, stem_of};
 
 use crate::index_queries::{Kind, indexed};
 use crate::mentions::{Name, Prose};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, cursor_at, more, parse_cursor, unknown_cursor};
 
 /// The maximum number of notes to read for mentions in one call; the page ends there, full or not.
 const MAX_NOTES_READ: usize = 200;
@@ -234,10 +234,7 @@ fn mentioning(names: &[String], path: &str, offset: u64) -> Query {
             Condition::Any(words.collect()),
             Condition::Not(Box::new(Condition::Under(path.to_owned()))),
         ])),
-        sort: vec![Sort {
-            by: SortBy::Path,
-            descending: false,
-        }],
+        sort: Sort::by_path(),
         offset,
         limit: BATCH_SIZE,
         ..Query::default()

@@ -1,12 +1,12 @@
 //! The graph of notes as nodes and edges, and as a Mermaid flowchart.
 
+use notehost_sdk::index::{Building, building, unfinished};
+use notehost_sdk::pages::{checked_limit, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
 
 use crate::link_graph::{Direction, LinkGraph};
 use crate::traversal::{checked_depth, index_in};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
 
 /// The default number of nodes.
 const DEFAULT_NODES: usize = 60;
@@ -96,12 +96,7 @@ impl Action for Graph {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Subgraph> {
-        let limit = self.limit.unwrap_or(DEFAULT_NODES);
-        if !(1..=MAX_NODES).contains(&limit) {
-            return Err(Error::validation(format!(
-                "`limit` is {limit}; it must be 1 to {MAX_NODES}"
-            )));
-        }
+        let limit = checked_limit(self.limit, DEFAULT_NODES, MAX_NODES)?;
         if self.depth.is_some() && self.path.is_none() {
             return Err(Error::validation(
                 "`depth` requires `path`: the note at the center",

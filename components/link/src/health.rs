@@ -1,6 +1,9 @@
 //! A report on the links of the vault, with advice.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy, UnresolvedQuery};
+use notehost_sdk::index::{
+    Building, Condition, Field, Has, LinkAt, Query, Sort, UnresolvedQuery, building,
+};
+use notehost_sdk::pages::{checked_limit, counted};
 use notehost_sdk::prelude::*;
 
 use crate::graph::rounded;
@@ -8,15 +11,11 @@ use crate::index_queries::Place;
 use crate::link_graph::LinkGraph;
 use crate::orphans;
 use crate::outgoing::State;
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
 
 /// The default number of items per list.
 const DEFAULT_LIMIT: usize = 10;
 /// The maximum number of items per list.
 const MAX_LIMIT: usize = 100;
-/// How many notes to fetch per index query.
-const BATCH_SIZE: u32 = 500;
 /// The maximum number of notes listed per cycle.
 const MAX_CYCLE_NOTES: usize = 10;
 /// A note is a hub if it has at least this many times the average number of incoming links, and at least
@@ -139,12 +138,7 @@ impl Action for Health {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Report> {
-        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
-        if !(1..=MAX_LIMIT).contains(&limit) {
-            return Err(Error::validation(format!(
-                "`limit` is {limit}; it must be 1 to {MAX_LIMIT}"
-            )));
-        }
+        let limit = checked_limit(self.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
         let mut report = Report {
             score: 0,
             counts: HealthCounts::default(),
@@ -168,7 +162,7 @@ impl Action for Health {
 
     fn text(output: &Report) -> String {
         let counts = &output.counts;
-        let mut text = format!(
+        ReplyText::new(format!(
             "score {} of 100: {}, {}, {} broken, {} with a missing fragment, {} ambiguous, {} orphaned, {}, {}",
             output.score,
             counted(counts.notes, "note"),
@@ -179,39 +173,20 @@ impl Action for Health {
             counts.orphans,
             counted(counts.cycles, "cycle"),
             counted(counts.hubs, "hub")
-        );
-        for advice in &output.advice {
-            text.push_str(&format!("\n- {advice}"));
-        }
-        for item in &output.broken {
-            text.push_str(&format!("\nbroken: {} ({})", item.target, item.count));
-        }
-        for item in &output.broken_fragments {
-            text.push_str(&format!(
-                "\nmissing fragment: {} ({}, line {})",
-                item.target, item.path, item.line
-            ));
-        }
-        for item in &output.ambiguous {
-            text.push_str(&format!(
-                "\nambiguous: {} → {} ({}, line {})",
-                item.target, item.to, item.path, item.line
-            ));
-        }
-        for path in &output.orphans {
-            text.push_str(&format!("\norphan: {path}"));
-        }
-        for cycle in &output.cycles {
-            text.push_str(&format!(
-                "\ncycle of {}: {}",
+        ))
+            .lines(&output.advice, |advice| format!("- {advice}"))
+            .lines(&output.broken, |item| format!("broken: {} ({})", item.target, item.count))
+            .lines(&output.broken_fragments, |item| format!("missing fragment: {} ({}, line {})",
+                item.target, item.path, item.line))
+            .lines(&output.ambiguous, |item| format!("ambiguous: {} → {} ({}, line {})",
+                item.target, item.to, item.path, item.line))
+            .lines(&output.orphans, |path| format!("orphan: {path}"))
+            .lines(&output.cycles, |cycle| format!("cycle of {}: {}",
                 cycle.size,
-                cycle.notes.join(", ")
-            ));
-        }
-        for hub in &output.hubs {
-            text.push_str(&format!("\nhub: {} ({} in)", hub.path, hub.incoming));
-        }
-        text + &unfinished(output.index.as_ref())
+                cycle.notes.join(", ")))
+            .lines(&output.hubs, |hub| format!("hub: {} ({} in)", hub.path, hub.incoming))
+            .unfinished(&output.index)
+            .into()
     }
 }
 
@@ -227,14 +202,7 @@ impl Report {
         let items = missing.items.into_iter().map(|missing| BrokenTarget {
             target: missing.target,
             count: missing.count,
-            places: missing
-                .places
-                .into_iter()
-                .map(|place| Place {
-                    path: place.path,
-                    line: place.line,
-                })
-                .collect(),
+            places: missing.places.into_iter().map(Place::from).collect(),
         });
         self.broken = items.collect();
         Ok(())
@@ -242,48 +210,44 @@ impl Report {
 
     /// Checks every link of every note.
     fn add_links(&mut self, vault: &Vault, limit: usize) -> Result<()> {
-        let mut query = Query {
+        for note in vault.find_all(Query {
             condition: Some(Condition::Has(Has::Links)),
-            sort: by_path(),
-            limit: BATCH_SIZE,
+            sort: Sort::by_path(),
             fields: vec![Field::Links],
             ..Query::default()
-        };
-        loop {
-            let page = vault.find(&query)?;
-            let is_last = page.items.is_empty();
-            query.offset += page.items.len() as u64;
-            for note in page.items {
-                for link in note.links.unwrap_or_default() {
-                    if link.external || link.target.is_empty() && link.fragment.is_none() {
-                        continue;
-                    }
-                    self.counts.links += 1;
-                    let state = State::of(&link);
-                    let Some(to) = link.path else { continue };
-                    let suspect = SuspectLink {
-                        path: note.path.clone(),
-                        line: link.line,
-                        target: link.target + link.fragment.as_deref().unwrap_or_default(),
-                        to,
-                        rivals: (link.rivals > 0).then_some(link.rivals),
-                    };
-                    if link.rivals > 0 {
-                        self.counts.ambiguous_links += 1;
-                        if self.ambiguous.len() < limit {
-                            self.ambiguous.push(suspect.clone());
-                        }
-                    }
-                    if state == State::BrokenFragment {
-                        self.counts.broken_fragments += 1;
-                        if self.broken_fragments.len() < limit {
-                            self.broken_fragments.push(suspect);
-                        }
-                    }
-                }
+        }) {
+            let note = note?;
+            for link in note.links.unwrap_or_default() {
+                self.add_link(&note.path, link, limit);
             }
-            if is_last || query.offset >= page.total {
-                return Ok(());
+        }
+        Ok(())
+    }
+
+    fn add_link(&mut self, path: &str, link: LinkAt, limit: usize) {
+        if link.external || link.target.is_empty() && link.fragment.is_none() {
+            return;
+        }
+        self.counts.links += 1;
+        let state = State::of(&link);
+        let Some(to) = link.path else { return };
+        let suspect = SuspectLink {
+            path: path.to_owned(),
+            line: link.line,
+            target: link.target + link.fragment.as_deref().unwrap_or_default(),
+            to,
+            rivals: (link.rivals > 0).then_some(link.rivals),
+        };
+        if link.rivals > 0 {
+            self.counts.ambiguous_links += 1;
+            if self.ambiguous.len() < limit {
+                self.ambiguous.push(suspect.clone());
+            }
+        }
+        if state == State::BrokenFragment {
+            self.counts.broken_fragments += 1;
+            if self.broken_fragments.len() < limit {
+                self.broken_fragments.push(suspect);
             }
         }
     }
@@ -292,7 +256,7 @@ impl Report {
         let find = |incoming_only: bool, limit: usize| {
             vault.find(&Query {
                 condition: Some(orphans::condition(String::new(), incoming_only)),
-                sort: by_path(),
+                sort: Sort::by_path(),
                 limit: u32::try_from(limit).unwrap_or(u32::MAX),
                 ..Query::default()
             })
@@ -340,13 +304,6 @@ impl Report {
         });
         self.hubs = shown.collect();
     }
-}
-
-fn by_path() -> Vec<Sort> {
-    vec![Sort {
-        by: SortBy::Path,
-        descending: false,
-    }]
 }
 
 fn score(counts: &HealthCounts) -> u32 {

@@ -1,6 +1,9 @@
 //! Index queries that several actions share, and how links are named.
 
-use notehost_sdk::index::{Condition, Field, FoundNote, LinkAt, LinkKind, Query, building};
+use notehost_sdk::documents::naming;
+use notehost_sdk::index::{
+    Condition, Field, FoundNote, LinkAt, LinkKind, PlaceAt, Query, building,
+};
 use notehost_sdk::prelude::*;
 use notehost_sdk::stem_of;
 
@@ -43,6 +46,15 @@ pub struct Place {
     pub path: String,
     /// The line number in the file, from 1.
     pub line: u32,
+}
+
+impl From<PlaceAt> for Place {
+    fn from(place: PlaceAt) -> Place {
+        Place {
+            path: place.path,
+            line: place.line,
+        }
+    }
 }
 
 /// Reads fields of one note from the index.
@@ -95,17 +107,12 @@ pub(crate) fn shortest_name(vault: &Vault, path: &str, source: &str) -> Result<S
 
 /// Resolves a `path` argument to an existing folder or note; `""`, `.` and `/` are the vault root.
 pub(crate) fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
-    let path = match path.map(str::trim).unwrap_or_default() {
-        "." | "/" | "" => return Ok(String::new()),
-        path => path.strip_suffix('/').unwrap_or(path),
-    };
-    match vault.stat(path) {
-        Ok(entry) => Ok(entry.path),
-        Err(error) if error.kind() == Code::NotFound => vault.find_note(path).map_err(|_| {
-            Error::not_found(format!(
-                "no folder `{path}`: omit `path` for the whole vault"
-            ))
-        }),
-        Err(error) => Err(error),
+    let path = naming::folder(path);
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    match vault.entry(path)? {
+        Some(entry) => Ok(entry.path),
+        None => vault.find_note(path).map_err(|_| naming::no_folder(path)),
     }
 }

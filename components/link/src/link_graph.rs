@@ -1,9 +1,15 @@
 //! The graph of notes and links, with shortest paths, PageRank, cycles and communities. All algorithms are
 //! deterministic: the same vault gives the same numbers.
+//!
+//! Strongly connected components come from petgraph (which adds less than 1 KiB to the component). Not from it: shortest
+//! paths, because it does not say which of several it takes; PageRank, because its version compares all pairs of notes; and
+//! the storage, because label propagation over its edge lists took 2.5 times as long (100,000 notes, 500,000 links).
 
 use std::collections::VecDeque;
 
 use notehost_sdk::prelude::*;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 /// The PageRank damping factor.
 const DAMPING: f64 = 0.85;
@@ -216,13 +222,22 @@ impl LinkGraph {
 
     /// Strongly connected components of two or more notes, the largest first, then by path.
     pub(crate) fn cycles(&self) -> Vec<Vec<usize>> {
-        let mut search = CycleSearch::new(self.len());
-        for note in 0..self.len() {
-            if search.order[note].is_none() {
-                search.from(self, note);
-            }
-        }
-        let mut cycles = search.cycles;
+        let edges = self.out.iter().enumerate().flat_map(|(from, links)| {
+            let from = NodeIndex::new(from);
+            links.iter().map(move |(to, _)| (from, NodeIndex::new(*to)))
+        });
+        // Kosaraju's algorithm, because petgraph's version of Tarjan's is recursive: chains of links may be longer than the
+        // call stack of a component.
+        let components = kosaraju_scc(&DiGraph::<(), ()>::from_edges(edges));
+        let mut cycles: Vec<Vec<usize>> = components
+            .into_iter()
+            .filter(|component| component.len() > 1)
+            .map(|component| {
+                let mut notes: Vec<usize> = component.into_iter().map(NodeIndex::index).collect();
+                notes.sort_unstable();
+                notes
+            })
+            .collect();
         cycles.sort_by(|one, other| (other.len(), one.first()).cmp(&(one.len(), other.first())));
         cycles
     }
@@ -286,84 +301,6 @@ fn numbered_by_size(community: &[usize]) -> Vec<usize> {
         numbers[name] = number;
     }
     community.iter().map(|name| numbers[*name]).collect()
-}
-
-/// Tarjan's algorithm with an explicit stack: chains of links may be longer than the call stack of a component.
-struct CycleSearch {
-    /// The discovery order of each note.
-    order: Vec<Option<usize>>,
-    /// The earliest note that is reachable from it.
-    lowest: Vec<usize>,
-    is_on_stack: Vec<bool>,
-    stack: Vec<usize>,
-    discovered: usize,
-    cycles: Vec<Vec<usize>>,
-}
-
-impl CycleSearch {
-    fn new(count: usize) -> CycleSearch {
-        CycleSearch {
-            order: vec![None; count],
-            lowest: vec![0; count],
-            is_on_stack: vec![false; count],
-            stack: Vec::new(),
-            discovered: 0,
-            cycles: Vec::new(),
-        }
-    }
-
-    fn from(&mut self, graph: &LinkGraph, start: usize) {
-        self.open(start);
-        // Each note with the number of its links followed so far.
-        let mut path = vec![(start, 0)];
-        while let Some((note, followed)) = path.last_mut() {
-            let note = *note;
-            if let Some((next, _)) = graph.out[note].get(*followed) {
-                *followed += 1;
-                match self.order[*next] {
-                    None => {
-                        self.open(*next);
-                        path.push((*next, 0));
-                    }
-                    Some(order) if self.is_on_stack[*next] => {
-                        self.lowest[note] = self.lowest[note].min(order);
-                    }
-                    Some(_) => {}
-                }
-                continue;
-            }
-            path.pop();
-            if let Some((before, _)) = path.last() {
-                self.lowest[*before] = self.lowest[*before].min(self.lowest[note]);
-            }
-            if self.order[note] == Some(self.lowest[note]) {
-                self.close(note);
-            }
-        }
-    }
-
-    fn open(&mut self, note: usize) {
-        self.order[note] = Some(self.discovered);
-        self.lowest[note] = self.discovered;
-        self.discovered += 1;
-        self.stack.push(note);
-        self.is_on_stack[note] = true;
-    }
-
-    fn close(&mut self, root: usize) {
-        let mut cycle = Vec::new();
-        while let Some(note) = self.stack.pop() {
-            self.is_on_stack[note] = false;
-            cycle.push(note);
-            if note == root {
-                break;
-            }
-        }
-        if cycle.len() > 1 {
-            cycle.sort_unstable();
-            self.cycles.push(cycle);
-        }
-    }
 }
 
 #[cfg(test)]

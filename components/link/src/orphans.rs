@@ -1,12 +1,10 @@
 //! Notes that no other note links to.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, Sort, SortBy};
+use notehost_sdk::index::{Building, Condition, Field, Has, Query, Sort, building};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 
 use crate::index_queries::folder;
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// List orphans: notes that no other note links to and that link to none.
 ///
@@ -67,10 +65,7 @@ impl Action for Orphans {
         let under = folder(vault, self.path.as_deref())?;
         let found = vault.find(&Query {
             condition: Some(condition(under, self.incoming_only)),
-            sort: vec![Sort {
-                by: SortBy::Path,
-                descending: false,
-            }],
+            sort: Sort::by_path(),
             offset: span.begin as u64,
             limit: span.count(),
             fields: vec![Field::Size, Field::Degree],
@@ -91,10 +86,10 @@ impl Action for Orphans {
     }
 
     fn text(output: &OrphanPage) -> String {
-        let mut text = counted(output.total, "orphan");
-        for item in &output.items {
-            text.push_str(&format!("\n{}", item.path));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ReplyText::new(counted(output.total, "orphan"))
+            .lines(&output.items, |item| &item.path)
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }

@@ -1,11 +1,10 @@
 //! The outgoing links of a note and their targets.
 
 use notehost_sdk::index::LinkAt;
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 
 use crate::index_queries::{Kind, links_of};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// List the outgoing links of a note in order: their targets, and whether each is broken, ambiguous, an embed or
 /// external.
@@ -177,26 +176,24 @@ impl Action for Outgoing {
     }
 
     fn text(output: &OutgoingLinks) -> String {
-        let mut text = format!(
+        let line = |item: &OutgoingLink| {
+            let fragment = item.fragment.as_deref().unwrap_or_default();
+            let state = (item.to.is_none() || item.state != State::Resolved).then_some(item.state);
+            ReplyText::new(format!("{:>5}  {}{fragment}", item.line, item.target))
+                .and(item.to.as_ref().map(|to| format!(" → {to}")))
+                .and(state.map(|state| format!(" ({})", state.as_str())))
+                .and(item.rivals.map(|rivals| format!(", matches {rivals} more")))
+        };
+        ReplyText::new(format!(
             "`{}`: {}, {} broken, {} external",
             output.path,
             counted(output.total as u64, "link"),
             output.counts.broken + output.counts.broken_fragment,
             output.counts.external
-        );
-        for item in &output.items {
-            let fragment = item.fragment.as_deref().unwrap_or_default();
-            text.push_str(&format!("\n{:>5}  {}{fragment}", item.line, item.target));
-            match (&item.to, item.state) {
-                (Some(to), State::Resolved) => text.push_str(&format!(" → {to}")),
-                (Some(to), state) => text.push_str(&format!(" → {to} ({})", state.as_str())),
-                (None, state) => text.push_str(&format!(" ({})", state.as_str())),
-            }
-            if let Some(rivals) = item.rivals {
-                text.push_str(&format!(", matches {rivals} more"));
-            }
-        }
-        text + &more(output.next_cursor.as_ref())
+        ))
+        .lines(&output.items, line)
+        .more(&output.next_cursor)
+        .into()
     }
 }
 

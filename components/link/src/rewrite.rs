@@ -90,26 +90,26 @@ impl Action for Rewrite {
     }
 
     fn text(output: &RewriteResult) -> String {
-        let mut text = format!(
+        ReplyText::new(format!(
             "rewrote {} in {} from `{}` to `{}`",
             counted(output.links_rewritten as u64, "link"),
             counted(output.notes as u64, "note"),
             output.from,
             output.to
-        );
-        for left in &output.links_left {
-            text.push_str(&format!(
-                "\nnot rewritten: {} in `{}`, line {}: {}",
+        ))
+        .lines(&output.links_left, |left| {
+            format!(
+                "not rewritten: {} in `{}`, line {}: {}",
                 left.link, left.path, left.line, left.reason
-            ));
-        }
-        for missing in &output.fragments_missing {
-            text.push_str(&format!(
-                "\nmissing fragment `{}` in `{}`: `{}`, line {}",
+            )
+        })
+        .lines(&output.fragments_missing, |missing| {
+            format!(
+                "missing fragment `{}` in `{}`: `{}`, line {}",
                 missing.fragment, output.to, missing.path, missing.line
-            ));
-        }
-        text
+            )
+        })
+        .into()
     }
 }
 

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use notehost_sdk::index::{BacklinksQuery, Condition, Field, NameAt, Query};
+use notehost_sdk::index::{BacklinksQuery, Building, Condition, Field, NameAt, Query, building};
 use notehost_sdk::is_note;
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::body;
 
 use crate::index_queries::{indexed, shortest_name};
 use crate::mentions::{Mention, Prose};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// How many similar notes to fetch.
 const SIMILAR_CANDIDATES: u32 = 40;
@@ -117,25 +115,21 @@ impl Action for Suggest {
     }
 
     fn text(output: &Suggestions) -> String {
-        let mut text = format!(
-            "{} for `{}`",
-            counted(output.total as u64, "suggestion"),
-            output.path
-        );
-        for item in &output.items {
-            text.push_str(&match (&item.line, item.reason) {
-                (Some(line), reason) => {
-                    let by = if reason == Reason::Alias {
-                        " (alias)"
-                    } else {
-                        ""
-                    };
-                    format!("\n{line:>5}  {} → {}{by}", item.link, item.to)
-                }
-                (None, _) => format!("\nsimilar  {} → {}", item.link, item.to),
-            });
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        let line = |item: &Suggestion| {
+            let is_alias = item.line.is_some() && item.reason == Reason::Alias;
+            let place = match item.line {
+                Some(line) => format!("{line:>5}"),
+                None => "similar".to_owned(),
+            };
+            ReplyText::new(format!("{place}  {} → {}", item.link, item.to))
+                .and(is_alias.then_some(" (alias)"))
+        };
+        let suggestions = counted(output.total as u64, "suggestion");
+        ReplyText::new(format!("{suggestions} for `{}`", output.path))
+            .lines(&output.items, line)
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }
 

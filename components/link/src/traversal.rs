@@ -1,12 +1,11 @@
 //! Graph traversal: the neighbours of a note, and the shortest path between two notes.
 
+use notehost_sdk::index::{Building, building};
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
 
 use crate::index_queries::{indexed, links_of};
 use crate::link_graph::{Direction, LinkGraph};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// The maximum traversal depth.
 const MAX_DEPTH: usize = 10;
@@ -106,23 +105,21 @@ impl Action for Neighbours {
     }
 
     fn text(output: &NeighbourPage) -> String {
-        let mut text = format!(
-            "{} around `{}`",
-            counted(output.total as u64, "note"),
-            output.path
-        );
-        for item in &output.items {
+        let line = |item: &Neighbour| {
             let arrow = match (item.linked, item.links_back) {
                 (true, true) => "↔",
                 (true, false) => "→",
                 _ => "←",
             };
-            text.push_str(&format!("\n{:>3} {arrow} {}", item.distance, item.path));
-            if item.distance > 1 {
-                text.push_str(&format!(" (via {})", item.via));
-            }
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+            ReplyText::new(format!("{:>3} {arrow} {}", item.distance, item.path))
+                .and((item.distance > 1).then(|| format!(" (via {})", item.via)))
+        };
+        let notes = counted(output.total as u64, "note");
+        ReplyText::new(format!("{notes} around `{}`", output.path))
+            .lines(&output.items, line)
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }
 
@@ -241,7 +238,7 @@ impl Action for Path {
 
     fn text(output: &LinkPath) -> String {
         let LinkPath { from, to, .. } = output;
-        let mut text = match output.length {
+        let first = match output.length {
             None => format!("no path from `{from}` to `{to}`"),
             Some(length) => format!(
                 "{}: {}",
@@ -249,13 +246,14 @@ impl Action for Path {
                 output.notes.join(" – ")
             ),
         };
-        for item in &output.items {
-            let line = item
-                .line
-                .map_or_else(String::new, |line| format!(":{line}"));
-            text.push_str(&format!("\n{}{line} → {}", item.path, item.to));
-        }
-        text + &unfinished(output.index.as_ref())
+        ReplyText::new(first)
+            .lines(&output.items, |item| {
+                ReplyText::new(&item.path)
+                    .and(item.line.map(|line| format!(":{line}")))
+                    .and(Some(format!(" → {}", item.to)))
+            })
+            .unfinished(&output.index)
+            .into()
     }
 }
 

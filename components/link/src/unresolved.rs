@@ -1,13 +1,12 @@
 //! Broken links, grouped by target.
 
-use notehost_sdk::index::{Condition, Field, Has, Query, UnresolvedQuery};
+use notehost_sdk::index::{Building, Condition, Field, Has, Query, UnresolvedQuery, building};
+use notehost_sdk::nearest::KnownNames;
+use notehost_sdk::pages::{Span, counted};
 use notehost_sdk::prelude::*;
-use notehost_sdk::{Kind, fold_name, stem_of};
+use notehost_sdk::{Kind, stem_of};
 
 use crate::index_queries::{Place, folder};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// The maximum number of places listed per missing target.
 const MAX_PLACES: u32 = 5;
@@ -15,10 +14,6 @@ const MAX_PLACES: u32 = 5;
 const MAX_SUGGESTIONS: usize = 3;
 /// The minimum similarity of a suggestion.
 const MIN_SIMILARITY: f64 = 0.82;
-/// The similarity of names that differ by one letter or one transposition.
-const TYPO_SIMILARITY: f64 = 0.9;
-/// How many notes to fetch per index query.
-const BATCH_SIZE: u32 = 500;
 
 /// List broken links by missing target, the most wanted first, with the places of the links.
 ///
@@ -78,21 +73,14 @@ impl Action for Unresolved {
         })?;
         let next_cursor = span.next(found.items.len(), found.total);
         let known = match self.suggest && !found.items.is_empty() {
-            true => Some(KnownNames::of(vault)?),
+            true => Some(KnownFiles::of(vault)?),
             false => None,
         };
         let items = found.items.into_iter().map(|missing| MissingTarget {
             suggestions: known.as_ref().map(|known| known.nearest(&missing.target)),
             target: missing.target,
             count: missing.count,
-            places: missing
-                .places
-                .into_iter()
-                .map(|place| Place {
-                    path: place.path,
-                    line: place.line,
-                })
-                .collect(),
+            places: missing.places.into_iter().map(Place::from).collect(),
         });
         Ok(MissingPage {
             items: items.collect(),
@@ -104,111 +92,58 @@ impl Action for Unresolved {
     }
 
     fn text(output: &MissingPage) -> String {
-        if output.total == 0 {
-            return "no broken links".to_owned() + &unfinished(output.index.as_ref());
-        }
-        let mut text = format!(
-            "{} to {}",
+        let (links, files) = (
             counted(output.links, "link"),
-            counted(output.total, "missing file")
+            counted(output.total, "missing file"),
         );
-        for item in &output.items {
-            text.push_str(&format!("\n{:>5}  {}", item.count, item.target));
-            if let Some(place) = item.places.first() {
-                text.push_str(&format!(" ({}, line {})", place.path, place.line));
-            }
-            if let Some([nearest, ..]) = item.suggestions.as_deref() {
-                text.push_str(&format!("; perhaps {nearest}"));
-            }
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        let first = match output.total {
+            0 => "no broken links".to_owned(),
+            _ => format!("{links} to {files}"),
+        };
+        let line = |item: &MissingTarget| {
+            let place = item.places.first();
+            let nearest = item.suggestions.as_ref().and_then(|names| names.first());
+            ReplyText::new(format!("{:>5}  {}", item.count, item.target))
+                .and(place.map(|place| format!(" ({}, line {})", place.path, place.line)))
+                .and(nearest.map(|nearest| format!("; perhaps {nearest}")))
+        };
+        ReplyText::new(first)
+            .lines(&output.items, line)
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }
 
-/// The names and aliases of all files, for similarity search.
-pub(crate) struct KnownNames {
-    names: Vec<KnownName>,
-}
+/// The files with similar names or aliases.
+pub(crate) struct KnownFiles(KnownNames<String>);
 
-struct KnownName {
-    folded: String,
-    length: usize,
-    path: String,
-}
-
-impl KnownName {
-    fn new(name: &str, path: String) -> KnownName {
-        let folded = fold_name(name);
-        KnownName {
-            length: folded.chars().count(),
-            folded,
-            path,
-        }
-    }
-
-    /// The similarity of the two names, from 0 to 1.
-    fn similarity(&self, name: &str, length: usize) -> f64 {
-        let similarity = strsim::jaro_winkler(name, &self.folded);
-        // A single typo weighs too much in a short name.
-        let is_typo = length > 2
-            && self.length.abs_diff(length) <= 1
-            && strsim::osa_distance(name, &self.folded) <= 1;
-        if is_typo {
-            similarity.max(TYPO_SIMILARITY)
-        } else {
-            similarity
-        }
-    }
-}
-
-impl KnownNames {
-    pub(crate) fn of(vault: &Vault) -> Result<KnownNames> {
+impl KnownFiles {
+    pub(crate) fn of(vault: &Vault) -> Result<KnownFiles> {
         let mut files = vault.list_all("", true)?;
         files.retain(|entry| entry.kind == Kind::File);
-        let mut names: Vec<KnownName> = files
+        let mut names: KnownNames<String> = files
             .into_iter()
-            .map(|entry| KnownName::new(stem_of(&entry.path), entry.path.clone()))
+            .map(|entry| (stem_of(&entry.path).to_owned(), entry.path))
             .collect();
-        let mut query = Query {
+        for note in vault.find_all(Query {
             condition: Some(Condition::Has(Has::Aliases)),
-            limit: BATCH_SIZE,
             fields: vec![Field::Aliases],
             ..Query::default()
-        };
-        loop {
-            let page = vault.find(&query)?;
-            let is_last = page.items.is_empty();
-            query.offset += page.items.len() as u64;
-            for note in page.items {
-                for alias in note.aliases.unwrap_or_default() {
-                    names.push(KnownName::new(&alias, note.path.clone()));
-                }
-            }
-            if is_last || query.offset >= page.total {
-                return Ok(KnownNames { names });
+        }) {
+            let note = note?;
+            for alias in note.aliases.unwrap_or_default() {
+                names.add(&alias, note.path.clone());
             }
         }
+        Ok(KnownFiles(names))
     }
 
     /// The files whose names are most similar to a target.
     pub(crate) fn nearest(&self, target: &str) -> Vec<String> {
-        let target = fold_name(stem_of(target));
-        let length = target.chars().count();
-        let mut near: Vec<(f64, &str)> = self
-            .names
-            .iter()
-            // Names of very different length are not similar; this check is cheaper than the comparison.
-            .filter(|name| name.length <= 2 * length + 2 && length <= 2 * name.length + 2)
-            .map(|name| (name.similarity(&target, length), name.path.as_str()))
-            .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
-            .collect();
-        near.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
-        let mut paths: Vec<String> = Vec::new();
-        for (_, path) in near {
-            if paths.len() < MAX_SUGGESTIONS && !paths.iter().any(|known| known == path) {
-                paths.push(path.to_owned());
-            }
-        }
-        paths
+        let near = self
+            .0
+            .nearest(stem_of(target), MIN_SIMILARITY, MAX_SUGGESTIONS);
+        near.into_iter().cloned().collect()
     }
 }

@@ -113,21 +113,22 @@ impl Action for Shop {
     }
 
     fn text(output: &ShopItems) -> String {
-        let mut text = format!("you have {}", counted(output.coins, "coin"));
-        for offer in &output.items {
-            let owned = if offer.owned {
-                " (the puppy has it)"
-            } else {
-                ""
-            };
-            text.push_str(&format!(
-                "\n- {}: {}, {}{owned}",
-                offer.item,
-                offer.description,
-                counted(offer.price, "coin")
-            ));
-        }
-        text
+        let coins = counted(output.coins, "coin");
+        ReplyText::new(format!("you have {coins}"))
+            .lines(&output.items, |offer| {
+                let owned = if offer.owned {
+                    " (the puppy has it)"
+                } else {
+                    ""
+                };
+                format!(
+                    "- {}: {}, {}{owned}",
+                    offer.item,
+                    offer.description,
+                    counted(offer.price, "coin")
+                )
+            })
+            .into()
     }
 }
 

@@ -19,7 +19,7 @@ fn every_call_earns_a_coin() {
         json!({ "coins": 7, "earned": 7, "spent": 0, "items": [] })
     );
     assert_eq!(
-        told(&after(1), "balance", json!({})),
+        text_of(&after(1), "balance", json!({})),
         "1 coin; the puppy has nothing yet"
     );
 }

@@ -8,6 +8,8 @@ use crate::shop::Item;
 
 /// The maximum part of a caller's name in a key: store keys are limited in length.
 const MAX_NAME_BYTES: usize = 100;
+/// The length of the digest of a long name in a key.
+const DIGEST_DIGITS: usize = 32;
 
 /// The coins and items of one caller.
 pub(crate) struct Wallet {
@@ -74,20 +76,15 @@ impl Wallet {
     }
 }
 
-/// The store key of a caller's wallet. A long name is truncated, and a hash of the rest is appended.
+/// The store key of a caller's wallet. A long name is truncated, and a digest of the whole name is appended.
 fn key(caller: &str) -> String {
-    use std::hash::{Hash as _, Hasher as _};
-    let end = (0..=MAX_NAME_BYTES.min(caller.len()))
-        .rev()
-        .find(|end| caller.is_char_boundary(*end));
-    let (kept, rest) = caller.split_at(end.unwrap_or(0));
-    if rest.is_empty() {
-        return format!("wallet/{kept}");
+    if caller.len() <= MAX_NAME_BYTES {
+        return format!("wallet/{caller}");
     }
-    // `DefaultHasher::new` uses fixed keys, so the hash is the same in every call.
-    let mut hasher = std::hash::DefaultHasher::new();
-    rest.hash(&mut hasher);
-    format!("wallet/{kept}~{:016x}", hasher.finish())
+    let kept = &caller[..caller.floor_char_boundary(MAX_NAME_BYTES)];
+    // The digest is part of a stored key, so it has to be the same in every version of the program.
+    let digest = blake3::hash(caller.as_bytes()).to_hex();
+    format!("wallet/{kept}~{}", &digest[..DIGEST_DIGITS])
 }
 
 #[cfg(test)]
@@ -100,5 +97,13 @@ mod tests {
         let long = |last: char| format!("{}{last}", "é".repeat(300));
         assert!(key(&long('a')).len() <= 200);
         assert_ne!(key(&long('a')), key(&long('b')));
+        // Stored keys must stay readable.
+        assert_eq!(
+            key(&"a".repeat(101)),
+            format!(
+                "wallet/{}~241b3acbd17d14d9fb00eab775cb97ff",
+                "a".repeat(100)
+            )
+        );
     }
 }

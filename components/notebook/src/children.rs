@@ -149,20 +149,16 @@ impl Children {
             vec![within.as_str()]
         };
         for candidate in candidates {
-            match vault.stat(candidate) {
-                Ok(Entry {
-                    path,
-                    kind: Kind::Folder,
-                    ..
-                }) => return Ok(path),
-                Ok(Entry { path, .. }) => {
-                    return Err(Error::validation(format!(
-                        "`{path}` is a file, not a folder"
-                    )));
-                }
-                Err(error) if error.kind() == Code::NotFound => {}
-                Err(error) => return Err(error),
-            }
+            let Some(entry) = vault.entry(candidate)? else {
+                continue;
+            };
+            return match entry.kind {
+                Kind::Folder => Ok(entry.path),
+                Kind::File => Err(Error::validation(format!(
+                    "`{}` is a file, not a folder",
+                    entry.path
+                ))),
+            };
         }
         Err(Error::not_found(format!(
             "no folder `{requested}` in the notebook `{}`",

@@ -1,6 +1,6 @@
 //! Notebook names: normalization, validation, and resolution to a folder.
 
-use notehost_sdk::{Entry, Kind, fold_name, prelude::*};
+use notehost_sdk::{Kind, fold_name, listed, prelude::*};
 
 /// The notebook of the notes in the vault root.
 pub(crate) const ROOT: &str = ".";
@@ -23,17 +23,13 @@ impl NotebookName {
                 _ => Ok(NotebookName(ROOT.to_owned())),
             };
         }
-        match vault.stat(name) {
-            Ok(Entry {
-                path,
-                kind: Kind::Folder,
-                ..
-            }) => Ok(NotebookName(path)),
-            Ok(Entry { path, .. }) => Err(Error::not_found(format!(
-                "`{path}` is a file, not a notebook"
+        match vault.entry(name)? {
+            None => Err(not_found_error(vault, name)),
+            Some(entry) if entry.kind == Kind::Folder => Ok(NotebookName(entry.path)),
+            Some(entry) => Err(Error::not_found(format!(
+                "`{}` is a file, not a notebook",
+                entry.path
             ))),
-            Err(error) if error.kind() == Code::NotFound => Err(not_found_error(vault, name)),
-            Err(error) => Err(error),
         }
     }
 
@@ -146,25 +142,14 @@ fn access(vault: &Vault, notebook: &str) -> Tier {
 }
 
 fn not_found_error(vault: &Vault, name: &str) -> Error {
+    const MAX_LISTED: usize = 10;
     let known = NotebookName::all(vault).unwrap_or_default();
-    let shown: Vec<String> = known
-        .iter()
-        .take(10)
-        .map(|name| format!("`{}`", name.as_str()))
-        .collect();
-    let more = known.len() - shown.len();
-    let error = match (shown.is_empty(), more) {
-        (true, _) => {
-            return Error::not_found(format!("no notebook `{name}`: no notebooks found"));
-        }
-        (false, 0) => format!(
+    let names: Vec<&str> = known.iter().map(NotebookName::as_str).collect();
+    Error::not_found(match names.is_empty() {
+        true => format!("no notebook `{name}`: no notebooks found"),
+        false => format!(
             "no notebook `{name}`; existing notebooks: {}",
-            shown.join(", ")
+            listed(&names, MAX_LISTED)
         ),
-        (false, _) => format!(
-            "no notebook `{name}`; existing notebooks: {} and {more} more",
-            shown.join(", ")
-        ),
-    };
-    Error::not_found(error)
+    })
 }

@@ -1,12 +1,12 @@
 //! Search for files that are not notes, by name.
 
+use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
 use notehost_sdk::{Entry, Kind, fold_name, is_note};
 
 use crate::MAX_PAGE_SIZE;
 use notehost_sdk::dates;
 use notehost_sdk::matching::{self, Place};
-use notehost_sdk::pages::{Span, more};
 
 /// Find files that are not notes (pictures, PDFs, canvases) by name.
 ///
@@ -85,14 +85,16 @@ impl Action for Assets {
     }
 
     fn text(output: &Files) -> String {
-        let mut text = match output.total {
+        let first = match output.total {
             0 => "no files match".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
-        for file in &output.items {
-            text.push_str(&format!("\n{}  {} bytes", file.path, file.size));
-        }
-        text + &more(output.next_cursor.as_ref())
+        ReplyText::new(first)
+            .lines(&output.items, |file| {
+                format!("{}  {} bytes", file.path, file.size)
+            })
+            .more(&output.next_cursor)
+            .into()
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use notehost_sdk::index::{Condition, Field, Found, FoundNote, Query, Words};
+use notehost_sdk::index::{
+    Building, Condition, Field, Found, FoundNote, Query, Words, building, unfinished,
+};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::approx_tokens;
 use notehost_sdk::{is_note, words};
@@ -10,7 +12,6 @@ use notehost_sdk::{is_note, words};
 use crate::passages::{Lines, Passage};
 use crate::text::rounded;
 use crate::{query, restrictions};
-use notehost_sdk::index::{Building, building, unfinished};
 use notehost_sdk::matching::{Skipped, read};
 
 /// The maximum number of notes to read.

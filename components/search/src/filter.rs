@@ -7,7 +7,7 @@ use notehost_sdk::host::Now;
 use notehost_sdk::index::{Condition, Has, PropertyTest, Span};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{self, Map, Value};
-use notehost_sdk::stem_of;
+use notehost_sdk::{quoted, stem_of};
 
 use crate::query;
 use notehost_sdk::dates::{self, TimeRange};
@@ -394,10 +394,9 @@ pub(crate) fn has(word: &str) -> Result<Has> {
             || singular(name) == word_folded
     });
     known.map(|(_, has)| *has).ok_or_else(|| {
-        let words: Vec<String> = HAS.iter().map(|(name, _)| format!("`{name}`")).collect();
         Error::validation(format!(
             "invalid value `{word}` for `has`: use one of {}",
-            words.join(", ")
+            quoted(HAS.iter().map(|(name, _)| name))
         ))
     })
 }

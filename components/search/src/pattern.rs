@@ -5,7 +5,7 @@ use std::time::Duration;
 use notehost_sdk::matching::{
     Hit, Lines as LineSearch, Pattern, Place, SEARCH_TIME_LIMIT, Skipped, Written, look,
 };
-use notehost_sdk::pages::{checked_limit, more};
+use notehost_sdk::pages::checked_limit;
 use notehost_sdk::prelude::*;
 
 use crate::MAX_PAGE_SIZE;
@@ -67,21 +67,26 @@ impl Action for RegexSearch {
     }
 
     fn text(output: &Lines) -> String {
-        let mut text = match (output.items.len(), output.incomplete) {
+        let first = match (output.items.len(), output.incomplete) {
             (0, None) => "no matches".to_owned(),
             (0, Some(_)) => "no matches so far".to_owned(),
             (count, _) => format!("{count} matching lines:"),
         };
-        for line in &output.items {
-            text.push_str(&format!("\n{}:{}: {}", line.path, line.line, line.snippet));
-        }
-        for note in output.skipped.iter().flatten() {
-            text.push_str(&format!("\nnot searched: {} ({})", note.path, note.reason));
-        }
-        if output.incomplete.is_some() {
-            text.push_str("\nthe time limit was reached before all notes were searched");
-        }
-        text + &more(output.next_cursor.as_ref())
+        ReplyText::new(first)
+            .lines(&output.items, |line| {
+                format!("{}:{}: {}", line.path, line.line, line.snippet)
+            })
+            .lines(output.skipped.iter().flatten(), |note| {
+                format!("not searched: {} ({})", note.path, note.reason)
+            })
+            .line_if(
+                output
+                    .incomplete
+                    .is_some()
+                    .then_some("the time limit was reached before all notes were searched"),
+            )
+            .more(&output.next_cursor)
+            .into()
     }
 }
 

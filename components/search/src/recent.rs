@@ -1,13 +1,14 @@
 //! Notes by modification time.
 
 use notehost_sdk::dates;
-use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, Span as Between};
+use notehost_sdk::index::{
+    Building, Condition, Field, Query, Sort, SortBy, Span as Between, building,
+};
+use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
 
 use crate::MAX_PAGE_SIZE;
 use crate::restrictions;
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::{Span, more};
 
 /// List recent notes: those changed last, the latest first.
 ///
@@ -96,13 +97,16 @@ impl Action for Recent {
     }
 
     fn text(output: &RecentNotes) -> String {
-        let mut text = match output.total {
+        let first = match output.total {
             0 => "no notes were changed in that time".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
-        for note in &output.items {
-            text.push_str(&format!("\n{}  {}", note.modified, note.path));
-        }
-        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+        ReplyText::new(first)
+            .lines(&output.items, |note| {
+                format!("{}  {}", note.modified, note.path)
+            })
+            .unfinished(&output.index)
+            .more(&output.next_cursor)
+            .into()
     }
 }

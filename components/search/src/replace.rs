@@ -132,20 +132,17 @@ impl Action for Replace {
     }
 
     fn text(output: &ReplaceResult) -> String {
-        let mut text = format!(
+        ReplyText::new(format!(
             "{} replacements in {} notes:",
             output.replaced, output.total
-        );
-        for item in &output.items {
-            text.push_str(&format!(
-                "\n{}: {} from line {}",
-                item.path, item.count, item.line
-            ));
-        }
-        for note in output.left_alone.iter().flatten() {
-            text.push_str(&format!("\nskipped: {} ({})", note.path, note.reason));
-        }
-        text
+        ))
+        .lines(&output.items, |item| {
+            format!("{}: {} from line {}", item.path, item.count, item.line)
+        })
+        .lines(output.left_alone.iter().flatten(), |note| {
+            format!("skipped: {} ({})", note.path, note.reason)
+        })
+        .into()
     }
 }
 

@@ -1,13 +1,13 @@
 //! Notes that are similar to a note or a text.
 
 use notehost_sdk::index::{Condition, Query};
+use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
 use notehost_sdk::{stem_of, text, words};
 
 use crate::MAX_PAGE_SIZE;
 use crate::restrictions;
 use crate::text::{Hits, hits, readable_hits};
-use notehost_sdk::pages::Span;
 
 /// How much of a text is compared: enough for its distinctive words.
 const MAX_COMPARED_BYTES: usize = 64 * 1024;
@@ -47,7 +47,7 @@ impl Action for Similar {
                 return Err(Error::validation("give exactly one of `path` and `text`"));
             }
         };
-        let text = truncated(&text, MAX_COMPARED_BYTES);
+        let text = &text[..text.floor_char_boundary(MAX_COMPARED_BYTES)];
         if words::query_terms(text).is_empty() {
             return Err(Error::validation(
                 "the text has no words to compare with other notes",
@@ -67,13 +67,4 @@ impl Action for Similar {
     fn text(output: &Hits) -> String {
         readable_hits(output)
     }
-}
-
-/// Truncates a text to at most `bytes`, at a character boundary.
-fn truncated(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }

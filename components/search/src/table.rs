@@ -1,15 +1,14 @@
 //! Notes as rows of a table, filtered by properties, tags, paths, times and links.
 
 use notehost_sdk::dates;
-use notehost_sdk::index::{Field, FoundNote, Query};
+use notehost_sdk::index::{Building, Field, FoundNote, Query, building};
+use notehost_sdk::pages::Span;
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::{fold_name, parent_of, stem_of};
 
 use crate::MAX_PAGE_SIZE;
 use crate::{filter, sort_order};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::{Span, more};
 
 /// The maximum number of columns.
 const MAX_COLUMNS: usize = 50;
@@ -97,21 +96,24 @@ impl Action for QueryNotes {
     }
 
     fn text(output: &Rows) -> String {
-        let mut text = match output.total {
+        let first = match output.total {
             0 => "no notes match the filter".to_owned(),
             total => format!("{} of {total}:", output.items.len()),
         };
-        for row in &output.items {
-            text.push_str(&format!("\n{}", row.path));
-            for (column, value) in &row.values {
-                match value {
-                    Value::Null => {}
-                    Value::String(value) => text.push_str(&format!("  {column}: {value}")),
-                    value => text.push_str(&format!("  {column}: {value}")),
-                }
-            }
-        }
-        text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())
+        let value = |line: ReplyText, (column, value): (&String, &Value)| {
+            line.and(match value {
+                Value::Null => None,
+                Value::String(value) => Some(format!("  {column}: {value}")),
+                value => Some(format!("  {column}: {value}")),
+            })
+        };
+        ReplyText::new(first)
+            .lines(&output.items, |row| {
+                row.values.iter().fold(ReplyText::new(&row.path), value)
+            })
+            .unfinished(&output.index)
+            .more(&output.next_cursor)
+            .into()
     }
 }
 

@@ -1,16 +1,16 @@
 //! Full-text search, best matches first.
 
 use notehost_sdk::dates;
-use notehost_sdk::index::{Field, Found, FoundNote, Query};
+use notehost_sdk::index::{Building, Field, Found, FoundNote, Query, building, unfinished};
+use notehost_sdk::pages::{Span, more};
 use notehost_sdk::prelude::*;
+use notehost_sdk::quoted;
 use notehost_sdk::serde_json::{Map, Value};
 use notehost_sdk::text;
 
 use crate::MAX_PAGE_SIZE;
 use crate::restrictions::{self, Type};
 use crate::{query, sort_order};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::{Span, more};
 
 /// How many snippets of a note a detailed reply has.
 const DETAILED_SNIPPETS: u32 = 5;
@@ -168,10 +168,9 @@ pub(crate) fn readable_hits(output: &Hits) -> String {
         }
     }
     if let Some(words) = &output.widened {
-        let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
         text.push_str(&format!(
             "\nno note has {} as a whole word: matched within words",
-            words.join(", ")
+            quoted(words)
         ));
     }
     text + &unfinished(output.index.as_ref()) + &more(output.next_cursor.as_ref())

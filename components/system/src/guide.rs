@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsQuery};
+use notehost_sdk::index::{Condition, Field, Query, Sort, TagsQuery};
 use notehost_sdk::{Kind, prelude::*};
 
 /// The maximum number of listed notes and tags.
@@ -134,10 +134,7 @@ impl Guidance {
         if let Some(tag) = vault.index_state().assistant_tag {
             let found = vault.find(&Query {
                 condition: Some(Condition::Tag(tag)),
-                sort: vec![Sort {
-                    by: SortBy::Path,
-                    descending: false,
-                }],
+                sort: Sort::by_path(),
                 limit: MAX_NOTES,
                 fields: vec![Field::Properties],
                 ..Query::default()

@@ -1,14 +1,14 @@
 //! Adds tags to notes and takes tags from notes.
 
+use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text;
 use notehost_sdk::text::facts::facts;
 
 use crate::inline_tags::{self, RemovalMode};
 use crate::names::{TagMatcher, is_same, known_tag, new_tag, parse_tags};
-use crate::notes::{in_note, read_notes};
+use crate::notes::read_notes;
 use crate::property_tags::{self, TagChange};
-use notehost_sdk::pages::counted;
 
 /// Add tags to notes, in their properties: to the existing `tags`, in the same style. A tag that a note already has,
 /// also in its text, is not added again.
@@ -49,15 +49,14 @@ impl Action for Add {
         let mut items = Vec::new();
         for note in read_notes(vault, &self.paths)? {
             // An invalid frontmatter may already have the tags: the caller must fix it first.
-            text::frontmatter::properties(&note.text)
-                .map_err(|error| in_note(&note.path, error))?;
+            text::frontmatter::properties(&note.text).map_err(|error| error.in_note(&note.path))?;
             let existing = facts(&note.text).tags;
             let has = |tag: &String| existing.iter().any(|known| is_same(&known.tag, tag));
             let (already, added): (Vec<String>, Vec<String>) =
                 tags.iter().cloned().partition(|tag| has(tag));
             if !added.is_empty() {
                 let text = property_tags::add(&note.text, &added)
-                    .map_err(|error| in_note(&note.path, error))?;
+                    .map_err(|error| error.in_note(&note.path))?;
                 vault.write_note(&note, &text)?;
             }
             items.push(NoteAddResult {
@@ -149,8 +148,7 @@ impl Action for Take {
         let mode = self.inline.unwrap_or(Inline::Delete).into();
         let mut items = Vec::new();
         for note in read_notes(vault, &self.paths)? {
-            text::frontmatter::properties(&note.text)
-                .map_err(|error| in_note(&note.path, error))?;
+            text::frontmatter::properties(&note.text).map_err(|error| error.in_note(&note.path))?;
             let existing = facts(&note.text).tags;
             let lacks = |tag: &&String| {
                 let one = TagMatcher {
@@ -203,7 +201,7 @@ pub(crate) fn take(
     mode: RemovalMode,
 ) -> Result<TagsRemoved> {
     let prose = inline_tags::remove(&note.text, matcher, mode)
-        .map_err(|error| in_note(&note.path, error))?;
+        .map_err(|error| error.in_note(&note.path))?;
     if text::frontmatter::properties(&prose.text).is_err() {
         return Ok(TagsRemoved {
             text: prose.text,
@@ -216,7 +214,7 @@ pub(crate) fn take(
         false => TagChange::Keep,
     };
     let properties =
-        property_tags::change(&prose.text, change).map_err(|error| in_note(&note.path, error))?;
+        property_tags::change(&prose.text, change).map_err(|error| error.in_note(&note.path))?;
     Ok(TagsRemoved {
         text: properties.text,
         properties: properties.count,

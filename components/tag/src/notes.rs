@@ -1,16 +1,14 @@
 //! The notes of a call: those given by path, or all that have a tag.
 
-use notehost_sdk::index::{Condition, Progress, Query, Sort, SortBy, TagsQuery};
+use notehost_sdk::index::{Condition, Progress, Query, Sort, TagsQuery};
 use notehost_sdk::prelude::*;
-use notehost_sdk::text::TextError;
+use notehost_sdk::quoted;
 use notehost_sdk::text::facts::facts;
 
 use crate::names::prefix_length;
 
 /// The maximum number of `paths`.
 const MAX_PATHS: usize = 500;
-/// How many notes to fetch per index query.
-const BATCH_SIZE: u32 = 500;
 /// The maximum number of suggested tags.
 const MAX_SUGGESTIONS: usize = 5;
 
@@ -82,26 +80,14 @@ pub(crate) fn tagged_notes(vault: &Vault, tag: &str) -> Result<TaggedNotes> {
         }
         return Ok(tagged);
     }
-    let mut query = Query {
+    for found in vault.find_all(Query {
         condition: Some(Condition::Tag(tag.to_owned())),
-        sort: vec![Sort {
-            by: SortBy::Path,
-            descending: false,
-        }],
-        limit: BATCH_SIZE,
+        sort: Sort::by_path(),
         ..Query::default()
-    };
-    loop {
-        let page = vault.find(&query)?;
-        let is_last = page.items.is_empty();
-        query.offset += page.items.len() as u64;
-        for found in page.items {
-            tagged.add(vault, &found.path)?;
-        }
-        if is_last || query.offset >= page.total {
-            return Ok(tagged);
-        }
+    }) {
+        tagged.add(vault, &found?.path)?;
     }
+    Ok(tagged)
 }
 
 fn has_tag(note: &str, tag: &str) -> bool {
@@ -131,21 +117,9 @@ pub(crate) fn tag_not_found(vault: &Vault, tag: &str) -> Result<Error> {
             "no note has the tag `{tag}`: the vault has no tags"
         )));
     }
-    let suggestions: Vec<String> = near.iter().map(|tag| format!("`{tag}`")).collect();
     Ok(Error::not_found(format!(
         "no note has the tag `{tag}`; existing tags: {}",
-        suggestions.join(", ")
+        quoted(&near)
     ))
     .with_details(json!({ "nearest": near })))
-}
-
-/// Adds the path of the note to an error.
-pub(crate) fn in_note(path: &str, error: TextError) -> Error {
-    let error = Error::from(error);
-    let message = format!("`{path}`: {}", error.message());
-    let named = Error::new(error.kind(), message);
-    match error.details() {
-        Some(details) => named.with_details(details.clone()),
-        None => named,
-    }
 }

@@ -1,14 +1,14 @@
 //! Renames or removes a tag in all notes.
 
+use notehost_sdk::pages::counted;
 use notehost_sdk::prelude::*;
 use notehost_sdk::text;
 
 use crate::add_take::{Inline, take};
 use crate::inline_tags;
 use crate::names::{TagMatcher, known_tag, new_tag, prefix_length};
-use crate::notes::{NoteLeft, TaggedNotes, in_note, tag_not_found, tagged_notes};
+use crate::notes::{NoteLeft, TaggedNotes, tag_not_found, tagged_notes};
 use crate::property_tags::{self, TagChange};
-use notehost_sdk::pages::counted;
 
 /// Rename a tag in all notes, in text and properties, with its nested tags. If the new name is already a tag, the two
 /// are merged.
@@ -120,14 +120,14 @@ impl Action for Rename {
                 continue;
             }
             let prose = inline_tags::rename(&note.text, &from, &to)
-                .map_err(|error| in_note(&note.path, error))?;
+                .map_err(|error| error.in_note(&note.path))?;
             // An invalid frontmatter has no tags.
             let (text, properties) = match text::frontmatter::properties(&prose.text) {
                 Err(_) => (prose.text, 0),
                 Ok(_) => {
                     let changed =
                         property_tags::change(&prose.text, |tag| rename_change(tag, &from, &to))
-                            .map_err(|error| in_note(&note.path, error))?;
+                            .map_err(|error| error.in_note(&note.path))?;
                     (changed.text, changed.count)
                 }
             };

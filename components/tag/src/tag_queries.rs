@@ -1,13 +1,12 @@
 //! Tag queries: all tags, the notes of a tag, the tags of a note.
 
-use notehost_sdk::index::{Condition, Field, Query, Sort, SortBy, TagsQuery};
+use notehost_sdk::documents::naming;
+use notehost_sdk::index::{Building, Condition, Field, Query, Sort, TagsQuery, building};
+use notehost_sdk::pages::{Span, counted, more};
 use notehost_sdk::prelude::*;
 use notehost_sdk::text::facts::facts;
 
 use crate::names::{is_same, known_tag, prefix_length};
-use notehost_sdk::index::{Building, building, unfinished};
-use notehost_sdk::pages::counted;
-use notehost_sdk::pages::{Span, more};
 
 /// List the tags of the vault with the number of notes of each.
 ///
@@ -90,26 +89,25 @@ impl Action for List {
     }
 
     fn text(output: &TagPage) -> String {
-        let mut text = counted(output.total, "tag");
-        for item in &output.items {
-            text.push_str(&format!("\n{:>5}  #{}", item.notes, item.tag));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ReplyText::new(counted(output.total, "tag"))
+            .lines(&output.items, |item| {
+                format!("{:>5}  #{}", item.notes, item.tag)
+            })
+            .more(&output.next_cursor)
+            .unfinished(&output.index)
+            .into()
     }
 }
 
 /// Resolves a `path` argument to a folder; `""`, `.` and `/` are the vault root.
 fn folder(vault: &Vault, path: Option<&str>) -> Result<String> {
-    let path = match path.map(str::trim).unwrap_or_default() {
-        "." | "/" | "" => return Ok(String::new()),
-        path => path.strip_suffix('/').unwrap_or(path),
-    };
-    match vault.stat(path) {
-        Ok(entry) => Ok(entry.path),
-        Err(error) if error.kind() == Code::NotFound => Err(Error::not_found(format!(
-            "no folder `{path}`: omit `path` for the whole vault"
-        ))),
-        Err(error) => Err(error),
+    let path = naming::folder(path);
+    if path.is_empty() {
+        return Ok(String::new());
+    }
+    match vault.entry(path)? {
+        Some(entry) => Ok(entry.path),
+        None => Err(naming::no_folder(path)),
     }
 }
 
@@ -161,10 +159,7 @@ impl Action for Notes {
         let tag = known_tag(&self.tag)?;
         let found = vault.find(&Query {
             condition: Some(Condition::Tag(tag.clone())),
-            sort: vec![Sort {
-                by: SortBy::Path,
-                descending: false,
-            }],
+            sort: Sort::by_path(),
             offset: span.begin as u64,
             limit: span.count(),
             fields: vec![Field::Tags],
@@ -194,11 +189,17 @@ impl Action for Notes {
     }
 
     fn text(output: &NotePage) -> String {
-        let mut text = format!("{} with `#{}`", counted(output.total, "note"), output.tag);
-        for item in &output.items {
-            text.push_str(&format!("\n{}  #{}", item.path, item.tags.join(" #")));
-        }
-        text + &more(output.next_cursor.as_ref()) + &unfinished(output.index.as_ref())
+        ReplyText::new(format!(
+            "{} with `#{}`",
+            counted(output.total, "note"),
+            output.tag
+        ))
+        .lines(&output.items, |item| {
+            format!("{}  #{}", item.path, item.tags.join(" #"))
+        })
+        .more(&output.next_cursor)
+        .unfinished(&output.index)
+        .into()
     }
 }
 

@@ -221,22 +221,22 @@ mod tests {
         std::fs::write(root.path().join("file"), "").expect("a file");
 
         assert!(check(&vaults(&[("main", &notes)]), None, &state).is_ok());
-        let (key, told) = refused(&vaults(&[("a", &notes), ("b", &inner)]), None, &state);
+        let (key, message) = refused(&vaults(&[("a", &notes), ("b", &inner)]), None, &state);
         assert_eq!(
-            (key.as_str(), told.as_str()),
+            (key.as_str(), message.as_str()),
             ("vaults[1].path", "the vault `b` is inside the vault `a`")
         );
-        let (_, told) = refused(&vaults(&[("b", &inner), ("a", &notes)]), None, &state);
-        assert_eq!(told, "the vault `b` is inside the vault `a`");
-        let (_, told) = refused(
+        let (_, message) = refused(&vaults(&[("b", &inner), ("a", &notes)]), None, &state);
+        assert_eq!(message, "the vault `b` is inside the vault `a`");
+        let (_, message) = refused(
             &vaults(&[("a", &notes), ("b", &inner.join(".."))]),
             None,
             &state,
         );
-        assert_eq!(told, "the vaults `a` and `b` are the same folder");
-        let (key, told) = refused(&vaults(&[("a", &notes), ("a", root.path())]), None, &state);
+        assert_eq!(message, "the vaults `a` and `b` are the same folder");
+        let (key, message) = refused(&vaults(&[("a", &notes), ("a", root.path())]), None, &state);
         assert_eq!(
-            (key.as_str(), told.as_str()),
+            (key.as_str(), message.as_str()),
             ("vaults[1].id", "two vaults have the id `a`")
         );
         assert!(
@@ -262,15 +262,15 @@ mod tests {
         let outside = tempfile::tempdir().expect("a folder");
         let settings = vaults(&[("main", root.path())]);
         let file = root.path().join("Work/notehost.toml");
-        let (_, told) = refused(&settings, Some(&file), outside.path());
+        let (_, message) = refused(&settings, Some(&file), outside.path());
         assert!(
-            told.starts_with("the config file is inside the vault `main`"),
-            "{told}"
+            message.starts_with("the config file is inside the vault `main`"),
+            "{message}"
         );
-        let (_, told) = refused(&settings, None, &root.path().join(".state"));
+        let (_, message) = refused(&settings, None, &root.path().join(".state"));
         assert!(
-            told.starts_with("the state folder is inside the vault `main`"),
-            "{told}"
+            message.starts_with("the state folder is inside the vault `main`"),
+            "{message}"
         );
         #[cfg(unix)]
         {
@@ -289,13 +289,13 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let notes = root.path().join("state/notes");
         std::fs::create_dir_all(&notes).expect("folders");
-        let (key, told) = refused(
+        let (key, message) = refused(
             &vaults(&[("main", &notes)]),
             None,
             &root.path().join("state"),
         );
         assert_eq!(key, "vaults[0].path");
-        assert!(told.contains("inside the state folder"), "{told}");
+        assert!(message.contains("inside the state folder"), "{message}");
     }
 
     #[test]
@@ -303,18 +303,18 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.component_folder = Some(root.path().join("tools"));
-        let (key, told) = refused(&settings, None, Path::new("/state"));
+        let (key, message) = refused(&settings, None, Path::new("/state"));
         assert_eq!(key, "component_folder");
-        assert!(told.contains("write code"), "{told}");
+        assert!(message.contains("write code"), "{message}");
         settings.component_folder = None;
         let component = super::super::ComponentSettings {
             path: Some(root.path().join("x/../todo.wasm")),
             ..Default::default()
         };
         settings.components.insert("todo".into(), component);
-        let (key, told) = refused(&settings, None, Path::new("/state"));
+        let (key, message) = refused(&settings, None, Path::new("/state"));
         assert_eq!(key, "components.todo.path");
-        assert!(told.contains("write code"), "{told}");
+        assert!(message.contains("write code"), "{message}");
     }
 
     #[test]
@@ -322,9 +322,9 @@ mod tests {
         let root = tempfile::tempdir().expect("a folder");
         let mut settings = vaults(&[("main", root.path())]);
         settings.http.tls_key = Some(root.path().join("key.pem"));
-        let (key, told) = refused(&settings, None, Path::new("/state"));
+        let (key, message) = refused(&settings, None, Path::new("/state"));
         assert_eq!(key, "http.tls_key");
-        assert!(told.contains("inside the vault `main`"), "{told}");
+        assert!(message.contains("inside the vault `main`"), "{message}");
     }
 
     #[test]

@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn rules_that_match_nothing_are_refused() {
-        for (toml, key, told) in [
+        for (toml, key, expected) in [
             (
                 "[permissions.notebooks]\n\"Work/Private\" = 'none'",
                 "permissions.notebooks.\"Work/Private\"",
@@ -273,7 +273,7 @@ mod tests {
         ] {
             let found = refused(toml);
             assert_eq!(found.0, key);
-            assert!(found.1.contains(told), "{}", found.1);
+            assert!(found.1.contains(expected), "{}", found.1);
         }
     }
 }

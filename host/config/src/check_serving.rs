@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn invalid_settings_are_refused_with_their_key() {
-        for (toml, key, told) in [
+        for (toml, key, expected) in [
             (
                 "[http]\ntls_cert = '/c'",
                 "http.tls_cert",
@@ -320,9 +320,9 @@ mod tests {
                 "nothing would be recorded",
             ),
         ] {
-            let (found, said) = checked(toml).expect_err(toml);
+            let (found, message) = checked(toml).expect_err(toml);
             assert_eq!(found, key);
-            assert!(said.contains(told), "{said}");
+            assert!(message.contains(expected), "{message}");
         }
     }
 
@@ -345,15 +345,18 @@ mod tests {
             })
         };
         for mode in [0o644, 0o640, 0o604, 0o660] {
-            let (said, hint) = check("secret_file", mode).expect_err("refused");
-            assert!(said.contains("others on this machine can read"), "{said}");
+            let (message, hint) = check("secret_file", mode).expect_err("refused");
+            assert!(
+                message.contains("others on this machine can read"),
+                "{message}"
+            );
             assert_eq!(hint, format!("`chmod 600 '{shown}'`"));
         }
         assert_eq!(check("secret_file", 0o600), Ok(()));
         assert_eq!(check("secret_file", 0o400), Ok(()));
         assert_eq!(check("jwks_file", 0o644), Ok(()));
-        let (said, hint) = check("jwks_file", 0o646).expect_err("refused");
-        assert!(said.contains("can change"), "{said}");
+        let (message, hint) = check("jwks_file", 0o646).expect_err("refused");
+        assert!(message.contains("can change"), "{message}");
         assert_eq!(hint, format!("`chmod go-w '{shown}'`"));
     }
 

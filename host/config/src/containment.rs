@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use notehost_platform::files::folder_identity;
+
 use super::{Settings, VaultEntry};
 
 /// The number of symbolic links that Linux follows.
@@ -56,11 +58,11 @@ pub fn is_inside(path: &Path, folder: &Path) -> bool {
     if path.starts_with(&folder) {
         return true;
     }
-    let identity = identity(&folder);
+    let identity = folder_identity(&folder);
     identity.is_some()
         && path
             .ancestors()
-            .any(|ancestor| self::identity(ancestor) == identity)
+            .any(|ancestor| folder_identity(ancestor) == identity)
 }
 
 /// The vault that contains a path, if any.
@@ -70,19 +72,6 @@ pub fn vault_of<'settings>(
 ) -> Option<&'settings VaultEntry> {
     let mut vaults = settings.vaults.iter();
     vaults.find(|vault| is_inside(path, &vault.path))
-}
-
-/// The identity of a folder (device and inode), independent of its name.
-#[cfg(unix)]
-fn identity(folder: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt as _;
-    let found = std::fs::metadata(folder).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<(u64, u64)> {
-    None
 }
 
 #[cfg(all(test, unix))]

@@ -89,20 +89,20 @@ impl Edit {
         put(table, action.unwrap_or("enabled"), off.is_none().into());
         // The previous reason no longer applies.
         let table = self.table(&["components", component])?;
-        let told = off.map(|reason| [("because", &reason.because), ("by", &reason.by)]);
-        let told = told.into_iter().flatten();
-        let mut told = told
+        let fields = off.map(|reason| [("because", &reason.because), ("by", &reason.by)]);
+        let fields = fields.into_iter().flatten();
+        let mut fields = fields
             .filter_map(|(key, word)| Some((key, word.as_ref()?)))
             .peekable();
         match action {
             None => {
                 table.remove("because");
                 table.remove("by");
-                told.for_each(|(key, word)| put(table, key, word.as_str().into()));
+                fields.for_each(|(key, word)| put(table, key, word.as_str().into()));
             }
-            Some(action) if told.peek().is_some() => {
+            Some(action) if fields.peek().is_some() => {
                 let table = self.table(&["components", component, "reasons"])?;
-                let reason: InlineTable = told
+                let reason: InlineTable = fields
                     .map(|(key, word)| (key, Value::from(word.as_str())))
                     .collect();
                 put(table, action, reason.into());

@@ -111,9 +111,9 @@ impl Keys {
 fn explain(error: &toml::de::Error, text: &str, keys: &Keys, path: &Path) -> ConfigError {
     let start = error.span().map(|span| span.start);
     let key = start.and_then(|start| keys.at(start));
-    let said = error.message().trim();
-    let (what, expected) = said.split_once(", expected ").unwrap_or((said, ""));
-    let told = if let Some(name) = what.strip_prefix("unknown field ") {
+    let message = error.message().trim();
+    let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let explained = if let Some(name) = what.strip_prefix("unknown field ") {
         let misspelt = name.trim_matches('`');
         with_nearest(
             format!("unknown key `{}`", key.unwrap_or(misspelt)),
@@ -136,10 +136,10 @@ fn explain(error: &toml::de::Error, text: &str, keys: &Keys, path: &Path) -> Con
         ConfigError::new(format!(
             "{}{}",
             prefixed(key),
-            said.replace("missing field", "missing key")
+            message.replace("missing field", "missing key")
         ))
     };
-    told.at(path, start.map(|start| line_of(text, start)))
+    explained.at(path, start.map(|start| line_of(text, start)))
 }
 
 fn prefixed(key: Option<&str>) -> String {
@@ -149,15 +149,15 @@ fn prefixed(key: Option<&str>) -> String {
 fn with_nearest(problem: String, misspelt: &str, expected: &str) -> ConfigError {
     // Serde puts each accepted word in backticks.
     let accepted: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
-    let told = match nearest(misspelt, accepted.iter().copied()) {
+    let error = match nearest(misspelt, accepted.iter().copied()) {
         Some(near) => ConfigError::new(format!("{problem}: did you mean `{near}`?")),
         None => ConfigError::new(problem),
     };
     if accepted.is_empty() {
-        return told;
+        return error;
     }
     let list: Vec<String> = accepted.iter().map(|word| format!("`{word}`")).collect();
-    told.with_hint(format!("valid values: {}", list.join(", ")))
+    error.with_hint(format!("valid values: {}", list.join(", ")))
 }
 
 /// The TOML name of a Rust type.
@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn an_unknown_key_names_its_line_and_the_nearest_known_one() {
-        let (told, hint) = fails("\n[permissions]\ndefault = \"r\"\nnotebook = {}\n");
+        let (message, hint) = fails("\n[permissions]\ndefault = \"r\"\nnotebook = {}\n");
         assert_eq!(
-            told,
+            message,
             "n.toml:4: unknown key `permissions.notebook`: did you mean `notebooks`?"
         );
         assert_eq!(
@@ -225,9 +225,9 @@ mod tests {
 
     #[test]
     fn an_invalid_tier_suggests_the_nearest() {
-        let (told, hint) = fails("[permissions.notebooks]\n\"My Work\" = \"rwx\"\n");
+        let (message, hint) = fails("[permissions.notebooks]\n\"My Work\" = \"rwx\"\n");
         assert_eq!(
-            told,
+            message,
             "n.toml:2: `permissions.notebooks.\"My Work\"`: `rwx` is not a valid value: did you mean `rw`?"
         );
         assert_eq!(
@@ -238,10 +238,10 @@ mod tests {
 
     #[test]
     fn a_missing_key_and_broken_syntax_have_a_line() {
-        let (told, _) = fails("confirm = \"never\"\n\n[[vaults]]\nid = 'a'\n");
+        let (message, _) = fails("confirm = \"never\"\n\n[[vaults]]\nid = 'a'\n");
         assert!(
-            told.starts_with("n.toml:3: ") && told.contains("missing key `path`"),
-            "{told}"
+            message.starts_with("n.toml:3: ") && message.contains("missing key `path`"),
+            "{message}"
         );
         assert!(fails("a = \n").0.starts_with("n.toml:1: "));
     }

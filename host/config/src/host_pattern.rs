@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn invalid_host_patterns_are_refused() {
-        for (text, told) in [
+        for (text, expected) in [
             ("", "host is empty"),
             ("ftp://example.com", "scheme `ftp`"),
             ("https://example.com/path", "must not have a path"),
@@ -335,7 +335,7 @@ mod tests {
             ("example..com", "a name such as"),
         ] {
             let reason = HostPattern::parse(text).expect_err(text);
-            assert!(reason.contains(told), "{text}: {reason}");
+            assert!(reason.contains(expected), "{text}: {reason}");
         }
     }
 

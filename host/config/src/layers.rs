@@ -144,7 +144,7 @@ pub(super) fn load_with(
     variable: &dyn Fn(&str) -> Option<OsString>,
     text: Option<&str>,
 ) -> Result<Loaded, ConfigError> {
-    let said = flags.clone();
+    let given = flags.clone();
     let variables = from_variables(variable)?;
     let mut overridden = BTreeMap::new();
     let mut origin = |key, from| overridden.insert(key, from);
@@ -152,13 +152,13 @@ pub(super) fn load_with(
     macro_rules! layered {
         ($field:ident, $key:literal, $flag:literal, $variable:literal) => {
             match (flags.$field, variables.$field) {
-                (Some(said), _) => {
+                (Some(given), _) => {
                     origin($key, Origin::Flag($flag));
-                    Some(said)
+                    Some(given)
                 }
-                (None, Some(said)) => {
+                (None, Some(given)) => {
                     origin($key, Origin::Variable($variable));
-                    Some(said)
+                    Some(given)
                 }
                 (None, None) => None,
             }
@@ -229,7 +229,7 @@ pub(super) fn load_with(
         lines,
         overridden,
         configured,
-        flags: said,
+        flags: given,
         secret: secret.map(|secret| secret.len()),
     })
 }

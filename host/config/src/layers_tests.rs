@@ -1,4 +1,4 @@
-//! Which layer wins, and what is told about it.
+//! Which layer wins, and what is reported about it.
 
 use super::*;
 

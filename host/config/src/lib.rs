@@ -13,7 +13,6 @@ mod file;
 mod glob;
 mod host_pattern;
 mod layers;
-mod nearest;
 mod places;
 mod presentation;
 mod reload;
@@ -33,11 +32,10 @@ pub use file::join as dotted;
 pub use glob::glob;
 pub use host_pattern::{Destination, HostPattern, Scheme};
 pub use layers::{Loaded, LogFormat, Origin, Overrides, Running, ShownSetting, load};
-pub use nearest::nearest;
-
+pub use notehost_platform::nearest;
 pub use places::{config_file, expand_home, state_folder};
 pub use presentation::{LongText, Surface};
-pub use reload::{Source, Stamp, in_force};
+pub use reload::{Source, in_force};
 pub use settings::{
     AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
     Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,

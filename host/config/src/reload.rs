@@ -1,10 +1,10 @@
 //! Reloading settings while Notehost runs: their source, whether the file changed, and which changes take effect
 //! without a restart.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
+use notehost_platform::files::Stamp;
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::{ComponentSettings, ConfigError, Edit, Loaded, Overrides, Settings, VaultEntry, load};
@@ -16,16 +16,8 @@ pub struct Source {
     file: PathBuf,
     /// Whether the file may be missing: the first command that changes a setting creates it.
     may_be_missing: bool,
+    /// Editors write a new file and rename it over the old one, or write into it.
     seen: Mutex<Option<Stamp>>,
-}
-
-/// Identifies a state of the file. Editors write a new file and rename it over the old one, or write
-/// into it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stamp {
-    modified: Option<SystemTime>,
-    bytes: u64,
-    inode: u64,
 }
 
 impl Source {
@@ -58,7 +50,7 @@ impl Source {
     /// Whether the file changed since the last call of this function.
     pub fn changed(&self) -> bool {
         let now = Stamp::of(&self.file);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let is_new = *seen != now;
         *seen = now;
         is_new
@@ -84,22 +76,6 @@ impl Source {
         let mut edit = Edit::open(&self.file, self.may_be_missing)?;
         change(&mut edit)?;
         edit.save(&self.flags)
-    }
-}
-
-impl Stamp {
-    /// The stamp of an existing file.
-    pub fn of(file: &Path) -> Option<Stamp> {
-        let found = std::fs::metadata(file).ok()?;
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&found);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Some(Stamp {
-            modified: found.modified().ok(),
-            bytes: found.len(),
-            inode,
-        })
     }
 }
 

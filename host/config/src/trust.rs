@@ -97,7 +97,7 @@ mod tests {
         let trust: TrustSettings = toml::from_str(&one).expect("settings");
         assert!(check_trust(&trust).is_ok());
         let other = one.replace("ana", "ben");
-        for (toml, key, told) in [
+        for (toml, key, expected) in [
             (one.replace("ana", " "), "publishers[0].name", "has no name"),
             (
                 one.replace(KEY, &KEY[..20]),
@@ -121,9 +121,9 @@ mod tests {
                 "empty list of components",
             ),
         ] {
-            let (found, said) = refused(&toml);
+            let (found, message) = refused(&toml);
             assert_eq!(found, format!("trust.{key}"));
-            assert!(said.contains(told), "{said}");
+            assert!(message.contains(expected), "{message}");
         }
     }
 }

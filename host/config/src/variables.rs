@@ -50,25 +50,25 @@ pub(super) fn from_variables(
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Overrides, ConfigError> {
     // An empty variable counts as unset.
-    let said = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let value = |name: &str| variable(name).filter(|value| !value.is_empty());
     Ok(Overrides {
-        config: said("NOTEHOST_CONFIG").map(PathBuf::from),
-        state: said("NOTEHOST_STATE").map(PathBuf::from),
-        vault: said("NOTEHOST_VAULT").map(PathBuf::from),
-        allow: parsed("NOTEHOST_ALLOW", said, Tier::from_str)?,
-        http: parsed("NOTEHOST_HTTP", said, parse_address)?,
+        config: value("NOTEHOST_CONFIG").map(PathBuf::from),
+        state: value("NOTEHOST_STATE").map(PathBuf::from),
+        vault: value("NOTEHOST_VAULT").map(PathBuf::from),
+        allow: parsed("NOTEHOST_ALLOW", value, Tier::from_str)?,
+        http: parsed("NOTEHOST_HTTP", value, parse_address)?,
         // `false` counts as unset: the file may still set it.
-        no_auth: parsed("NOTEHOST_NO_AUTH", said, switch)?.filter(|no_auth| *no_auth),
-        surface: parsed("NOTEHOST_SURFACE", said, |word| {
+        no_auth: parsed("NOTEHOST_NO_AUTH", value, switch)?.filter(|no_auth| *no_auth),
+        surface: parsed("NOTEHOST_SURFACE", value, |word| {
             Surface::from_str(word, false)
         })?,
-        confirm: parsed("NOTEHOST_CONFIRM", said, |word| {
+        confirm: parsed("NOTEHOST_CONFIRM", value, |word| {
             Confirm::from_str(word, false)
         })?,
-        log: parsed("NOTEHOST_LOG", said, |word| {
+        log: parsed("NOTEHOST_LOG", value, |word| {
             Ok::<_, String>(word.to_owned())
         })?,
-        log_format: parsed("NOTEHOST_LOG_FORMAT", said, |word| {
+        log_format: parsed("NOTEHOST_LOG_FORMAT", value, |word| {
             LogFormat::from_str(word, false)
         })?,
         require_signed: false,
@@ -88,10 +88,10 @@ fn switch(word: &str) -> Result<bool, String> {
 
 fn parsed<T, E: fmt::Display>(
     name: &'static str,
-    said: impl Fn(&str) -> Option<OsString>,
+    value_of: impl Fn(&str) -> Option<OsString>,
     parse: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ConfigError> {
-    let Some(value) = said(name) else {
+    let Some(value) = value_of(name) else {
         return Ok(None);
     };
     let text = value.to_string_lossy();

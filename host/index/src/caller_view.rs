@@ -1,8 +1,9 @@
 //! What one caller sees of the graph, and data derived from that. Rules are evaluated once per file and caller: a doc
 //! id keeps its path, so a decision holds as long as the rules do.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::deadline::Deadline;
 use super::graph::Graph;
@@ -52,7 +53,7 @@ impl Derived {
 }
 
 fn is_of<T>(place: &Mutex<Option<(u64, Arc<T>)>>, generation: u64) -> bool {
-    let kept = place.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = place.lock();
     kept.as_ref().is_some_and(|(known, _)| *known == generation)
 }
 
@@ -86,7 +87,7 @@ impl CallerViews {
         graph: &Graph,
         deadline: &Deadline,
     ) -> Result<CallerView, VaultError> {
-        let identity = transaction.terms().rules.identity();
+        let identity = transaction.access().rules.identity();
         let mut view = self.taken(identity);
         let mut decided = Ok(());
         if view.decided < graph.doc_ids() {
@@ -124,7 +125,7 @@ impl CallerViews {
 
     /// The cached view of a caller.
     fn taken(&self, identity: Option<u64>) -> Known {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         let found = known.iter().find(|known| Some(known.identity) == identity);
         found.cloned().unwrap_or_else(|| Known {
             identity: identity.unwrap_or(0),
@@ -137,7 +138,7 @@ impl CallerViews {
 
     /// Whoever asks again is the last to be forgotten.
     fn remember(&self, view: Known) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock();
         let place = known
             .iter()
             .position(|known| known.identity == view.identity);
@@ -156,8 +157,8 @@ impl CallerViews {
 impl CallerViews {
     /// What is worked out for the caller of this transaction, for a generation of the graph.
     pub(super) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
-        let identity = transaction.terms().rules.identity();
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let identity = transaction.access().rules.identity();
+        let known = self.known.lock();
         let known = known.iter().find(|known| Some(known.identity) == identity);
         known.map_or_else(CachedParts::default, |known| {
             known.derived.cached_parts(generation)
@@ -171,11 +172,8 @@ impl CallerViews {
         expected: &Arc<Vec<String>>,
         deadline: &Deadline,
     ) -> Result<u64, VaultError> {
-        let identity = transaction.terms().rules.identity();
-        let locked = || {
-            let expecting = self.expecting.lock();
-            expecting.unwrap_or_else(PoisonError::into_inner)
-        };
+        let identity = transaction.access().rules.identity();
+        let locked = || self.expecting.lock();
         {
             let mut known = locked();
             known.retain(|(_, notes, _)| Arc::ptr_eq(notes, expected));
@@ -217,7 +215,7 @@ impl CallerView {
         find: impl FnOnce() -> Result<Incoming, VaultError>,
     ) -> Result<Arc<Incoming>, VaultError> {
         let place = &self.derived.incoming;
-        let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = || place.lock();
         if let (generation, known) = &*locked()
             && *generation == graph.generation
             && let Some(incoming) = known.get(&target)
@@ -251,7 +249,7 @@ fn kept<T>(
     generation: u64,
     make: impl FnOnce() -> Result<T, VaultError>,
 ) -> Result<Arc<T>, VaultError> {
-    let locked = || place.lock().unwrap_or_else(PoisonError::into_inner);
+    let locked = || place.lock();
     if let Some((known, value)) = &*locked()
         && *known == generation
     {

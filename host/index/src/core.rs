@@ -1,10 +1,11 @@
 //! The two halves of the index and how files are applied to them. What is applied was read from disk and is verified
 //! under the graph's lock, so two concurrent refreshes of a file cannot leave the older state behind.
 
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::{is_note, stem_of};
@@ -52,7 +53,9 @@ pub(super) struct Core {
 impl Core {
     pub(super) fn new(vault: Arc<Vault>) -> Core {
         let folder = vault.state().join("index");
-        private_folder(&folder);
+        if let Err(error) = notehost_platform::private::create_folder(&folder) {
+            tracing::warn!("cannot create the index folder: {}", error.kind());
+        }
         Core {
             texts: RwLock::default(),
             folder,
@@ -70,7 +73,7 @@ impl Core {
     }
 
     pub(super) fn graph(&self) -> RwLockReadGuard<'_, Graph> {
-        self.graph.read().unwrap_or_else(PoisonError::into_inner)
+        self.graph.read()
     }
 
     /// The same, waiting until the deadline for writers.
@@ -82,37 +85,32 @@ impl Core {
     }
 
     pub(super) fn graph_to_change(&self) -> RwLockWriteGuard<'_, Graph> {
-        self.graph.write().unwrap_or_else(PoisonError::into_inner)
+        self.graph.write()
     }
 
     /// The full-text half.
     pub(super) fn texts(&self) -> Arc<Texts> {
-        let known = self.texts.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.texts.read();
         if let Some(texts) = &*known {
             return texts.clone();
         }
         drop(known);
-        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.texts.write();
         let opened = || Arc::new(Texts::open(&self.folder.join(TEXT)));
         texts.get_or_insert_with(opened).clone()
     }
 
     pub(super) fn ignored(&self) -> Arc<Ignored> {
-        let ignored = self.ignored.read();
-        ignored.unwrap_or_else(PoisonError::into_inner).clone()
+        self.ignored.read().clone()
     }
 
     /// The notes that should be in the index while it is being built; `None` once they are.
     pub(super) fn expected(&self) -> Option<Arc<Vec<String>>> {
-        let expected = self.expected.read();
-        expected.unwrap_or_else(PoisonError::into_inner).clone()
+        self.expected.read().clone()
     }
 
     pub(super) fn expect(&self, notes: Option<Vec<String>>) {
-        let mut expected = self
-            .expected
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut expected = self.expected.write();
         *expected = notes.map(Arc::new);
     }
 
@@ -170,8 +168,11 @@ impl Core {
             }
             (disk::packed(&graph), graph.generation)
         };
-        match disk::save(&self.folder, &packed) {
-            Ok(()) => self.saved.store(generation, Ordering::Relaxed),
+        match disk::save(&self.folder, packed) {
+            Ok(saved) => {
+                self.graph_to_change().move_contexts(saved);
+                self.saved.store(generation, Ordering::Relaxed);
+            }
             Err(error) => tracing::warn!("cannot save the note graph: {}", error.kind()),
         }
     }
@@ -387,7 +388,7 @@ impl Core {
         let fresh = Arc::new(Ignored::of(&self.vault));
         fresh.log_refused();
         // A file that comes from now on is decided by the new rules; the others are, before anybody has to wait.
-        *self.ignored.write().unwrap_or_else(PoisonError::into_inner) = fresh.clone();
+        *self.ignored.write() = fresh.clone();
         let decided: Vec<(String, bool)> = {
             let graph = self.graph();
             let files = graph.files().map(|(_, file)| file.path.to_string());
@@ -418,7 +419,7 @@ impl Core {
             graph.remove(&path);
         }
         let folder = self.folder.join(TEXT);
-        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.texts.write();
         // Searches that still run keep what they have open.
         if let Err(error) = std::fs::remove_dir_all(&folder) {
             tracing::debug!("cannot remove the old index: {}", error.kind());
@@ -451,11 +452,4 @@ fn key(path: &str, etag: &str) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
     u64::from_le_bytes(first)
-}
-
-/// The index holds what is in the notes.
-fn private_folder(folder: &std::path::Path) {
-    if let Err(error) = notehost_platform::private::create_folder(folder) {
-        tracing::warn!("cannot create the index folder: {}", error.kind());
-    }
 }

@@ -4,9 +4,10 @@
 //! On an async worker a query gets a short time slice and never blocks: what does not fit is repeated on a blocking
 //! thread, so a wrong estimate costs a slice and never stalls the server.
 
+use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard};
 use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use notehost_vault::{Transaction, VaultError};
@@ -54,14 +55,14 @@ impl Deadline {
     pub(super) fn of(transaction: &Transaction, cancelled: Option<&CancelFlag>) -> Deadline {
         Deadline {
             cancelled: cancelled.cloned(),
-            ..Deadline::new(transaction.terms().limits.deadline)
+            ..Deadline::new(transaction.access().limits.deadline)
         }
     }
 
     /// The same, but not later than in so long.
     pub(super) fn within(transaction: &Transaction, time: Duration) -> Deadline {
         let latest = Instant::now() + time;
-        let own = transaction.terms().limits.deadline;
+        let own = transaction.access().limits.deadline;
         Deadline::new(Some(own.map_or(latest, |own| own.min(latest))))
     }
 
@@ -165,11 +166,7 @@ impl Deadline {
 
     /// Takes a lock as soon as it is free.
     pub(super) fn lock<'l, T>(&self, lock: &'l Mutex<T>) -> Result<MutexGuard<'l, T>, VaultError> {
-        self.wait_for(|| match lock.try_lock() {
-            Ok(held) => Some(held),
-            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        })
+        self.wait_for(|| lock.try_lock())
     }
 
     /// Takes a read lock, waiting until the deadline.
@@ -178,13 +175,9 @@ impl Deadline {
         lock: &'l RwLock<T>,
     ) -> Result<RwLockReadGuard<'l, T>, VaultError> {
         if self.waits_for_ever() {
-            return Ok(lock.read().unwrap_or_else(PoisonError::into_inner));
+            return Ok(lock.read());
         }
-        self.wait_for(|| match lock.try_read() {
-            Ok(held) => Some(held),
-            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        })
+        self.wait_for(|| lock.try_read())
     }
 
     fn waits_for_ever(&self) -> bool {
@@ -222,7 +215,7 @@ mod tests {
     fn an_async_worker_waits_for_no_lock_and_decodes_nothing_large() {
         let (lock, table) = (Mutex::new(()), RwLock::new(()));
         assert!(quick().lock(&lock).is_ok() && quick().read(&table).is_ok());
-        let _held = (lock.lock().unwrap(), table.write().unwrap());
+        let _held = (lock.lock(), table.write());
         assert_eq!(quick().lock(&lock).unwrap_err().code(), "timeout");
         assert_eq!(quick().read(&table).unwrap_err().code(), "timeout");
         assert!(quick().before(QUICK_BYTES).is_ok());
@@ -235,7 +228,7 @@ mod tests {
     #[test]
     fn waiting_for_a_lock_ends_at_the_deadline_and_when_nobody_waits() {
         let lock = Mutex::new(());
-        let _held = lock.lock().unwrap();
+        let _held = lock.lock();
         assert_eq!(
             Deadline::after(3).lock(&lock).unwrap_err().code(),
             "timeout"

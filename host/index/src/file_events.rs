@@ -1,7 +1,7 @@
 //! File events for subscribers: changes by commits as soon as they are applied, changes by other programs as soon as
 //! they are found. Visibility is not checked here.
 
-use std::sync::{PoisonError, RwLock};
+use parking_lot::RwLock;
 
 use super::Index;
 use notehost_vault::{ChangeKind, Committed};
@@ -34,7 +34,7 @@ pub(super) struct Listeners(RwLock<Vec<Listener>>);
 
 impl Listeners {
     pub(super) fn notify(&self, edits: impl IntoIterator<Item = FileEvent>) {
-        let listeners = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let listeners = self.0.read();
         for edited in edits {
             for listener in &*listeners {
                 listener(edited.clone());
@@ -65,7 +65,7 @@ impl Index {
     /// for it, so it should hand over and return.
     pub fn on_edit(&self, listener: impl Fn(FileEvent) + Send + Sync + 'static) {
         let listeners = &self.core.listeners.0;
-        let mut listeners = listeners.write().unwrap_or_else(PoisonError::into_inner);
+        let mut listeners = listeners.write();
         listeners.push(Box::new(listener));
     }
 }

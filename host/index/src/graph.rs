@@ -10,6 +10,7 @@ use notehost_sdk::fold_name;
 use notehost_sdk::text::links::{Matched, Resolved, choose};
 
 use super::deadline::STEP_BYTES;
+use super::disk::SavedContexts;
 use super::record::Note;
 use super::text::Bitmap;
 use notehost_vault::Stamp;
@@ -159,6 +160,19 @@ impl Graph {
         })) = self.files.get_mut(doc_id as usize)
         {
             note.lengths = lengths;
+        }
+    }
+
+    /// The lines of the links of these notes are in the saved file; notes that changed meanwhile keep theirs.
+    pub(super) fn move_contexts(&mut self, saved: Vec<SavedContexts>) {
+        for (doc_id, key, contexts) in saved {
+            if let Some(Some(File {
+                note: Some(note), ..
+            })) = self.files.get_mut(doc_id as usize)
+                && note.key == key
+            {
+                note.set_contexts(contexts);
+            }
         }
     }
 

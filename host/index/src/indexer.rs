@@ -3,19 +3,17 @@
 //! periodic scan of all file stamps.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use notehost_sdk::is_note;
-use notify::{EventKindMask, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::core::Core;
 use super::deadline::Deadline;
 use super::ignore::{OBSIDIAN, RULES};
 use notehost_platform::memory::release_free_memory;
-use notehost_vault::PRIVATE;
+use notehost_vault::{ChangeFeed, ExternalChange};
 
 /// Edits are read after this pause, or at the latest after the maximum.
 const EDIT_DEBOUNCE: Duration = Duration::from_millis(80);
@@ -46,8 +44,8 @@ pub(super) enum IndexerMessage {
     Sweep,
     /// What is left out of searches may have changed.
     Ignored,
-    /// Our own folder was made.
-    OurFolder,
+    /// The feed of edits needs maintenance.
+    MaintainFeed,
     /// The end.
     Stop,
 }
@@ -64,14 +62,14 @@ pub(super) fn run(
     } else {
         core.restore();
     }
-    let mut watcher = watch(core, own);
+    let mut feed = watch(core, own);
     build(core);
-    let is_watched = watcher.is_some() && !is_remote(core.vault.folder());
+    let is_watched = feed.as_ref().is_some_and(|feed| feed.is_reliable());
     let mut indexer = Indexer::new(core, is_watched);
-    while indexer.listen(messages, &mut watcher) && !core.is_stopping() {
+    while indexer.listen(messages, &mut feed) && !core.is_stopping() {
         indexer.work();
     }
-    drop(watcher);
+    drop(feed);
     if core.expected().is_none() {
         let _ = core.texts().flush();
         core.save();
@@ -142,17 +140,21 @@ impl<'a> Indexer<'a> {
         next.saturating_duration_since(now)
     }
 
-    /// Waits until there is something to do, and takes in all that was told. Whether it is to go on.
+    /// Waits until there is something to do, and takes in all messages. Whether to continue.
     fn listen(
         &mut self,
         messages: &Receiver<IndexerMessage>,
-        watcher: &mut Option<RecommendedWatcher>,
+        feed: &mut Option<Box<dyn ChangeFeed>>,
     ) -> bool {
         let mut next = messages.recv_timeout(self.rest());
         loop {
             match next {
                 Ok(IndexerMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Ok(IndexerMessage::OurFolder) => leave_out_ours(watcher, self.core),
+                Ok(IndexerMessage::MaintainFeed) => {
+                    if let Some(feed) = feed {
+                        feed.maintain();
+                    }
+                }
                 Ok(message) => self.handle(message),
                 Err(RecvTimeoutError::Timeout) => return true,
             }
@@ -177,7 +179,7 @@ impl<'a> Indexer<'a> {
                 self.next_sweep = self.next_sweep.min(Instant::now() + EDIT_DEBOUNCE)
             }
             IndexerMessage::Ignored => self.core.refresh_ignored(),
-            IndexerMessage::OurFolder | IndexerMessage::Stop => {}
+            IndexerMessage::MaintainFeed | IndexerMessage::Stop => {}
         }
     }
 
@@ -231,7 +233,7 @@ impl<'a> Indexer<'a> {
 
     /// Looks at every file's stamp.
     fn sweep(&mut self) {
-        // What the last sweep found and nobody has told since: the watcher misses things.
+        // What the last sweep found and nothing reported since: the watcher misses edits.
         if !self.unreported.is_empty() && self.is_watched {
             tracing::info!("the file watcher misses edits: all files are scanned more often");
             self.is_watched = false;
@@ -269,95 +271,26 @@ impl<'a> Indexer<'a> {
     }
 }
 
-/// The system's watcher, where it can be had.
-fn watch(core: &Arc<Core>, messages: &Sender<IndexerMessage>) -> Option<RecommendedWatcher> {
-    let root = core.vault.folder().to_owned();
+/// Follows edits by other programs, where the vault can report them.
+fn watch(core: &Core, messages: &Sender<IndexerMessage>) -> Option<Box<dyn ChangeFeed>> {
     let messages = messages.clone();
-    let within = root.clone();
-    let tell = move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else {
-            let _ = messages.send(IndexerMessage::Sweep);
-            return;
-        };
-        if event.need_rescan() || event.paths.is_empty() {
-            let _ = messages.send(IndexerMessage::Sweep);
+    core.vault.watch(Box::new(move |change| {
+        if let Some(message) = message(change) {
+            let _ = messages.send(message);
         }
-        for path in &event.paths {
-            if let Some(message) = message(&within, path) {
-                let _ = messages.send(message);
-            }
-        }
-    };
-    // That somebody reads a note is no news.
-    let changes = notify::Config::default().with_event_kinds(EventKindMask::CORE);
-    let started = RecommendedWatcher::new(tell, changes).and_then(|mut watcher| {
-        watcher.watch(&root, RecursiveMode::Recursive)?;
-        Ok(watcher)
-    });
-    let mut watcher = match started {
-        Ok(watcher) => Some(watcher),
-        Err(error) => {
-            tracing::warn!("file watching is unavailable, files are scanned instead: {error}");
-            None
-        }
-    };
-    leave_out_ours(&mut watcher, core);
-    watcher
+    }))
 }
 
-/// What commits do in our own folder is no news, and a watcher that looks at it all the same only gets in their way.
-fn leave_out_ours(watcher: &mut Option<RecommendedWatcher>, core: &Core) {
-    if let Some(watcher) = watcher {
-        // It may not be there yet, and some systems watch all or nothing.
-        let _ = watcher.unwatch(&core.vault.folder().join(PRIVATE));
-    }
-}
-
-/// What a path that something happened to means; nothing if it is closed to components, as our own folder is.
-fn message(root: &Path, path: &Path) -> Option<IndexerMessage> {
-    let Some(inside) = path.strip_prefix(root).ok().and_then(Path::to_str) else {
-        return Some(IndexerMessage::Sweep);
-    };
-    let inside = inside.replace(std::path::MAIN_SEPARATOR, "/");
-    if inside == RULES || inside == OBSIDIAN {
-        return Some(IndexerMessage::Ignored);
-    }
-    if inside == PRIVATE {
-        return Some(IndexerMessage::OurFolder);
-    }
-    if inside.split('/').any(|part| part.starts_with('.')) {
-        return None;
-    }
-    // A file by its looks; a folder, and what is gone and had no extension, is found by looking.
-    let is_file_name = inside
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.contains('.'));
-    Some(match is_file_name && !path.is_dir() {
-        true => IndexerMessage::Touched(inside),
-        false => IndexerMessage::Sweep,
-    })
-}
-
-/// Whether a folder lies on a drive whose changes the system does not see when others make them.
-fn is_remote(folder: &Path) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        const REMOTE: [i64; 7] = [
-            0x6969,      // NFS
-            0x517b,      // SMB
-            0xff53_4d42, // CIFS
-            0xfe53_4d42, // SMB2
-            0x6573_5546, // FUSE
-            0x0102_1997, // 9P
-            0x5346_414f, // AFS
-        ];
-        rustix::fs::statfs(folder).is_ok_and(|info| REMOTE.contains(&{ info.f_type }))
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _ = folder;
-        false
+/// What an edit by another program means for the index; nothing if components cannot access the file.
+fn message(change: ExternalChange) -> Option<IndexerMessage> {
+    match change {
+        ExternalChange::Unknown => Some(IndexerMessage::Sweep),
+        ExternalChange::Maintain => Some(IndexerMessage::MaintainFeed),
+        ExternalChange::File(path) if path == RULES || path == OBSIDIAN => {
+            Some(IndexerMessage::Ignored)
+        }
+        ExternalChange::File(path) if path.split('/').any(|part| part.starts_with('.')) => None,
+        ExternalChange::File(path) => Some(IndexerMessage::Touched(path)),
     }
 }
 

@@ -13,6 +13,7 @@ mod answer_budget;
 mod bounds;
 mod caller_view;
 mod complete;
+mod contexts;
 mod core;
 mod deadline;
 mod disk;
@@ -46,9 +47,10 @@ pub use ignore::Ignored;
 pub use query::{Answer, Question};
 pub use report::{Report, clear_rebuild_request, is_rebuild_requested, report, request_rebuild};
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -108,7 +110,7 @@ impl Index {
 
     /// Begins to keep the index, in a thread of its own. Returns at once; whether it was not begun before.
     pub fn start(&self) -> bool {
-        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut indexer = self.indexer.lock();
         let receiver = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
             IndexerThread::NotStarted(receiver) => receiver,
             other => {
@@ -129,8 +131,7 @@ impl Index {
 
     /// Sets which notes are written for assistants.
     pub fn set_assistant_notes(&self, condition: Option<Condition>) {
-        let known = self.assistant_notes.lock();
-        *known.unwrap_or_else(PoisonError::into_inner) = condition;
+        *self.assistant_notes.lock() = condition;
     }
 
     /// A condition with what components were told in place of a tag made explicit.
@@ -142,7 +143,7 @@ impl Index {
         match condition {
             Condition::Tag(tag) if tag == ASSISTANT_NOTES => {
                 let known = self.assistant_notes.lock();
-                let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+                let known = known.clone();
                 known.unwrap_or(Condition::Any(Vec::new()))
             }
             Condition::All(inner) => Condition::All(all(inner)),
@@ -177,7 +178,7 @@ impl Index {
         deadline: &Deadline,
     ) -> Result<IndexState, VaultError> {
         let assistant_notes = self.assistant_notes.lock();
-        let assistant_notes = assistant_notes.unwrap_or_else(PoisonError::into_inner);
+        let assistant_notes = assistant_notes;
         let assistant_tag = assistant_notes.as_ref().map(|_| ASSISTANT_NOTES.to_owned());
         drop(assistant_notes);
         self.core.settle_until(deadline)?;
@@ -259,7 +260,7 @@ impl Index {
     fn stop(&self) {
         self.core.is_stopping.store(true, Ordering::Relaxed);
         let _ = self.messages.send(IndexerMessage::Stop);
-        let mut indexer = self.indexer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut indexer = self.indexer.lock();
         if let IndexerThread::Running(thread) =
             std::mem::replace(&mut *indexer, IndexerThread::Ended)
         {

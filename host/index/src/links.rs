@@ -1,6 +1,7 @@
 //! Links of single notes for one caller: outgoing links, backlinks, and the notes that link to a file. The links of
 //! the whole vault are in `link_graph.rs`.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use notehost_sdk::fold_name;
@@ -11,6 +12,7 @@ use notehost_sdk::text::links::Resolved;
 use super::answer_budget::AnswerBudget;
 use super::bounds::MAX_RESULTS;
 use super::caller_view::CallerView;
+use super::contexts;
 use super::deadline::Deadline;
 use super::graph::{Graph, last_part};
 use super::order::in_order;
@@ -136,15 +138,25 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The links of a note, with the lines in which they occur; decoded.
+/// The encoded lines in which the links of a note occur; none if they cannot be read.
+fn contexts_of<'g>(note: &'g Note, deadline: &Deadline) -> Result<Cow<'g, [u8]>, VaultError> {
+    deadline.before(note.contexts().len())?;
+    let read = note.contexts().bytes();
+    Ok(read.unwrap_or_else(|error| {
+        tracing::warn!("cannot read the lines of links: {}", error.kind());
+        Cow::default()
+    }))
+}
+
+/// The links of a note, decoded.
 fn links_of<'g>(
     graph: &'g Graph,
     doc_id: u32,
     deadline: &Deadline,
-) -> Result<impl Iterator<Item = (Link<'g>, &'g str)>, VaultError> {
+) -> Result<impl Iterator<Item = Link<'g>>, VaultError> {
     let note = graph.note(doc_id);
     deadline.before(note.map_or(0, Note::link_bytes))?;
-    Ok(note.into_iter().flat_map(Note::links_in_context))
+    Ok(note.into_iter().flat_map(Note::links))
 }
 
 /// The notes that link to a file, in order of path and without itself, each with how many of its links do.
@@ -164,7 +176,7 @@ fn incoming(
     for doc_id in sources {
         let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
         let mut count = 0_u32;
-        for (link, _) in links_of(graph, doc_id, deadline)? {
+        for link in links_of(graph, doc_id, deadline)? {
             deadline.step()?;
             count = count.saturating_add(u32::from(leads.has(&link, deadline)?));
         }
@@ -242,7 +254,9 @@ pub(super) fn backlinks(
         }
         let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
         let path = graph.path(doc_id);
-        for (link, context) in links_of(graph, doc_id, deadline)? {
+        let room = limit - answer.items.len();
+        let mut shown = Vec::new();
+        for (at, link) in links_of(graph, doc_id, deadline)?.enumerate() {
             deadline.step()?;
             if !leads.has(&link, deadline)? {
                 continue;
@@ -251,9 +265,19 @@ pub(super) fn backlinks(
                 to_skip -= 1;
                 continue;
             }
-            if answer.items.len() >= limit {
+            if shown.len() >= room {
                 break;
             }
+            shown.push((at, link));
+        }
+        let contexts = match graph.note(doc_id) {
+            Some(note) if !shown.is_empty() => contexts_of(note, deadline)?,
+            _ => Cow::default(),
+        };
+        let contexts = contexts::decoded(&contexts);
+        for (at, link) in shown {
+            deadline.step()?;
+            let context = contexts.get(at).copied().unwrap_or_default();
             budget.take_item([path.len(), context.len(), link.fragment.map_or(0, str::len)])?;
             answer.items.push(Backlink {
                 path: path.to_owned(),
@@ -300,7 +324,7 @@ pub(super) fn targets(
         return Ok(led_to);
     };
     let mut resolver = Resolver::of(graph, doc_id, &view.sees);
-    for (link, _) in links_of(graph, doc_id, deadline)? {
+    for link in links_of(graph, doc_id, deadline)? {
         deadline.step()?;
         match resolver.led(&link, deadline)? {
             LinkTarget::To(target) if target != doc_id => {
@@ -323,7 +347,7 @@ pub(super) fn outgoing(
     let mut resolver = Resolver::of(graph, doc_id, &view.sees);
     let mut rendered = Vec::new();
     let mut fragments: HashMap<u32, Vec<(usize, &str)>> = HashMap::new();
-    for (at, (link, _)) in links_of(graph, doc_id, deadline)?.enumerate() {
+    for (at, link) in links_of(graph, doc_id, deadline)?.enumerate() {
         deadline.step()?;
         let resolved = match link.external {
             true => None,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use notehost_sdk::index::{
-    BacklinksQuery, Condition, Field, Found, Query, Sort, SortBy, TagsQuery, UnresolvedQuery,
+    Backlinks, BacklinksQuery, Condition, Edges, Field, Found, NameAt, Query, Sort, SortBy, Tags,
+    TagsQuery, Unresolved, UnresolvedQuery,
 };
 use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
@@ -53,6 +54,21 @@ pub enum Question {
 }
 
 impl Question {
+    /// The kind of the question, for traces.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Question::Find(_) => "find",
+            Question::Backlinks(_) => "backlinks",
+            Question::Unresolved(_) => "unresolved",
+            Question::Tags(_) => "tags",
+            Question::Edges => "edges",
+            Question::Files => "files",
+            Question::Linking(_) => "linking",
+            Question::Containing(_) => "containing",
+            Question::NamesIn(_) => "names_in",
+        }
+    }
+
     /// Refuses a question that is too large to be worth an answer.
     ///
     /// # Errors
@@ -91,12 +107,49 @@ impl Question {
 }
 
 /// What the index answers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Answer {
-    /// As the contract has it.
-    Json(String),
-    /// Paths of notes, sorted.
+    /// To [`Question::Find`].
+    Found(Found),
+    /// To [`Question::Backlinks`].
+    Backlinks(Backlinks),
+    /// To [`Question::Unresolved`].
+    Unresolved(Unresolved),
+    /// To [`Question::Tags`].
+    Tags(Tags),
+    /// To [`Question::Edges`].
+    Edges(Edges),
+    /// To [`Question::NamesIn`].
+    Names(Vec<NameAt>),
+    /// Paths of notes, sorted: to every other question.
     Paths(Vec<String>),
+}
+
+/// The answer to a question of the matching kind.
+macro_rules! answer_type {
+    ($($case:ident => $type:ty),+ $(,)?) => {$(
+        impl TryFrom<Answer> for $type {
+            type Error = VaultError;
+
+            fn try_from(answer: Answer) -> Result<Self, VaultError> {
+                match answer {
+                    Answer::$case(answer) => Ok(answer),
+                    _ => Err(VaultError::broken("the index answered another question")),
+                }
+            }
+        }
+    )+};
+}
+
+answer_type! {
+    Found => Found,
+    Backlinks => Backlinks,
+    Unresolved => Unresolved,
+    Tags => Tags,
+    Edges => Edges,
+    Names => Vec<NameAt>,
+    Paths => Vec<String>,
 }
 
 impl Index {
@@ -126,7 +179,7 @@ impl Index {
 
     /// Whether the query can run on the async worker.
     pub(super) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
-        if transaction.terms().effect != Effect::Read || !self.is_ready() {
+        if transaction.access().effect != Effect::Read || !self.is_ready() {
             return false;
         }
         // Notes that a commit changed are read first, however large they are.
@@ -178,7 +231,7 @@ impl Index {
         if self.start() {
             self.wait(Some(patience(transaction)));
         }
-        if transaction.terms().effect == Effect::Read {
+        if transaction.access().effect == Effect::Read {
             return self.core.answer(transaction, &question, deadline);
         }
         if !self.is_ready() {
@@ -195,11 +248,11 @@ impl Index {
         let answer = self.core.answer(transaction, &question, deadline)?;
         let core = self.core.clone();
         transaction.rely_on(
-            digest(&answer),
+            digest(&answer)?,
             Arc::new(move |transaction| {
                 let deadline = &Deadline::of(transaction, None);
                 let again = core.answer(transaction, &question, deadline).ok()?;
-                Some(digest(&again))
+                digest(&again).ok()
             }),
         );
         Ok(answer)
@@ -224,7 +277,7 @@ impl Index {
 
 /// Until when a call can wait for the index.
 fn patience(transaction: &Transaction) -> Instant {
-    let deadline = transaction.terms().limits.deadline;
+    let deadline = transaction.access().limits.deadline;
     deadline.map_or_else(
         || Instant::now() + DEFAULT_BUILD_WAIT,
         |deadline| deadline.checked_sub(ANSWER_RESERVE).unwrap_or(deadline),
@@ -268,6 +321,8 @@ impl Core {
         question: &Question,
         deadline: &Deadline,
     ) -> Result<Answer, VaultError> {
+        let kind = question.as_str();
+        let _span = tracing::debug_span!("index.query", vault = self.vault.id(), kind).entered();
         question.check()?;
         self.settle_until(deadline)?;
         deadline.check()?;
@@ -295,31 +350,40 @@ impl Core {
         match question {
             Question::Find(query) => {
                 match find::find(&graph, &self.texts(), &view, query, page, deadline) {
-                    Ok(found) => json(&found),
+                    Ok(found) => Ok(Answer::Found(found)),
                     Err(FindError::Question(error)) => Err(error),
                     Err(FindError::Texts(failure)) => {
                         self.request_rebuild(&failure);
-                        json(&Found::default())
+                        Ok(Answer::Found(Found::default()))
                     }
                 }
             }
-            Question::Backlinks(of) => json(&links::backlinks(&graph, &view, of, page, deadline)?),
+            Question::Backlinks(of) => {
+                let backlinks = links::backlinks(&graph, &view, of, page, deadline)?;
+                Ok(Answer::Backlinks(backlinks))
+            }
             Question::Unresolved(within) => {
                 let link_graph = view.link_graph(&graph, deadline)?;
-                json(&link_graph.unresolved(&graph, within, page, deadline)?)
+                let unresolved = link_graph.unresolved(&graph, within, page, deadline)?;
+                Ok(Answer::Unresolved(unresolved))
             }
             Question::Tags(of) if of.under.is_empty() => {
-                json(&view.tags(&graph, deadline)?.page(of, page, deadline)?)
+                let tags = view.tags(&graph, deadline)?.page(of, page, deadline)?;
+                Ok(Answer::Tags(tags))
             }
             Question::Tags(of) => {
                 let tags = tags::under(&graph, &view.finds, &of.under, deadline)?;
-                json(&tags.page(of, page, deadline)?)
+                Ok(Answer::Tags(tags.page(of, page, deadline)?))
             }
             Question::Edges => {
                 let link_graph = view.link_graph(&graph, deadline)?;
-                json(&link_graph.rendered(&graph, &view, list, deadline)?)
+                let edges = link_graph.rendered(&graph, &view, list, deadline)?;
+                Ok(Answer::Edges(edges))
             }
-            Question::NamesIn(text) => json(&names::names_in(&graph, &view, text, page, deadline)?),
+            Question::NamesIn(text) => {
+                let names = names::names_in(&graph, &view, text, page, deadline)?;
+                Ok(Answer::Names(names))
+            }
             Question::Files => {
                 let all = sorted(&mut graph.files().map(|(doc_id, _)| doc_id))?;
                 Ok(Answer::Paths(all))
@@ -383,15 +447,13 @@ impl Core {
     }
 }
 
-fn json(value: &impl Serialize) -> Result<Answer, VaultError> {
-    serde_json::to_string(value)
-        .map(Answer::Json)
-        .map_err(|error| VaultError::internal("serialize an index answer", error.to_string()))
-}
-
-fn digest(answer: &Answer) -> [u8; 32] {
-    match answer {
-        Answer::Json(text) => *blake3::hash(text.as_bytes()).as_bytes(),
-        Answer::Paths(paths) => *blake3::hash(paths.join("\0").as_bytes()).as_bytes(),
-    }
+/// Identifies an answer.
+fn digest(answer: &Answer) -> Result<[u8; 32], VaultError> {
+    let bytes = match answer {
+        Answer::Paths(paths) => paths.join("\0").into_bytes(),
+        answer => serde_json::to_vec(answer).map_err(|error| {
+            VaultError::internal("serialize an index answer", error.to_string())
+        })?,
+    };
+    Ok(*blake3::hash(&bytes).as_bytes())
 }

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs::File;
+use std::sync::Arc;
 
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{BlockAt, HeadingAt, LinkKind, TagAt, TaskAt};
@@ -9,6 +11,8 @@ use notehost_sdk::text::facts::Facts;
 use notehost_sdk::text::links::target_file_name;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use super::contexts::LinkContexts;
 
 /// What the index keeps of a note.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +30,7 @@ pub(super) struct Note {
     /// About how many bytes these take, in memory or as JSON.
     property_bytes: usize,
     links: Box<[u8]>,
+    contexts: LinkContexts,
     rest: Box<[u8]>,
     /// Made before the graph is locked, if making it takes a while.
     keys: Option<Box<Keys>>,
@@ -98,8 +103,6 @@ pub(super) struct Link<'a> {
     pub(super) fragment: Option<&'a str>,
     pub(super) text: Option<&'a str>,
     pub(super) line: u32,
-    /// `None` where it is that of the link before.
-    context: Option<&'a str>,
     pub(super) external: bool,
 }
 
@@ -142,6 +145,7 @@ impl Note {
         let has = Holds::of(&facts);
         let mut before = "";
         let mut links = Vec::with_capacity(facts.links.len());
+        let mut contexts = Vec::with_capacity(facts.links.len());
         for link in &facts.links {
             links.push(Link {
                 kind: link.kind,
@@ -149,12 +153,13 @@ impl Note {
                 fragment: link.fragment.as_deref(),
                 text: link.text.as_deref(),
                 line: link.line,
-                context: (link.context != before).then_some(&link.context),
                 external: link.external,
             });
+            contexts.push((link.context != before).then_some(link.context.as_str()));
             before = &link.context;
         }
         let links = packed(&links);
+        let contexts = LinkContexts::new(&contexts);
         let rest = Packed {
             aliases: facts.aliases,
             title: facts.title,
@@ -185,8 +190,9 @@ impl Note {
             lengths: [0; 3],
             has,
             property_bytes: fields_bytes(&facts.properties),
-            properties: (!facts.properties.is_empty()).then(|| Box::new(facts.properties)),
+            properties: (!facts.properties.is_empty()).then(|| Box::new(compact(facts.properties))),
             links,
+            contexts,
             rest: packed(&rest),
             keys: None,
         }
@@ -261,13 +267,14 @@ impl Note {
         postcard::from_bytes(&self.links).unwrap_or_default()
     }
 
-    /// Its links with the lines in which they occur.
-    pub(super) fn links_in_context(&self) -> impl Iterator<Item = (Link<'_>, &str)> {
-        let mut before = "";
-        self.links().into_iter().map(move |link| {
-            before = link.context.unwrap_or(before);
-            (link, before)
-        })
+    /// The lines in which its links occur.
+    pub(super) fn contexts(&self) -> &LinkContexts {
+        &self.contexts
+    }
+
+    /// Replaces them by the same lines in another place.
+    pub(super) fn set_contexts(&mut self, contexts: LinkContexts) {
+        self.contexts = contexts;
     }
 
     /// Everything but its links and properties.
@@ -309,37 +316,40 @@ impl Note {
 /// A note as it is on disk.
 #[derive(Serialize, Deserialize)]
 pub(super) struct StoredNote<'a> {
-    etag: Cow<'a, str>,
+    etag: &'a str,
     key: u64,
     lengths: [u32; 3],
     has: Holds,
+    #[serde(borrow)]
     properties: Option<Cow<'a, str>>,
-    links: Cow<'a, [u8]>,
-    rest: Cow<'a, [u8]>,
+    links: &'a [u8],
+    /// Where the lines of its links are in the file, and how many bytes they take.
+    contexts: (u64, u32),
+    rest: &'a [u8],
 }
 
-impl<'a> From<&'a Note> for StoredNote<'a> {
-    fn from(note: &'a Note) -> StoredNote<'a> {
+impl<'a> StoredNote<'a> {
+    /// A note whose lines of links are there in the file.
+    pub(super) fn new(note: &'a Note, contexts: (u64, u32)) -> StoredNote<'a> {
         let properties = note.properties.as_ref();
         StoredNote {
-            etag: Cow::Borrowed(&note.etag),
+            etag: &note.etag,
             key: note.key,
             lengths: note.lengths,
             has: note.has,
             properties: properties
                 .and_then(|properties| serde_json::to_string(properties).ok())
                 .map(Cow::Owned),
-            links: Cow::Borrowed(&note.links),
-            rest: Cow::Borrowed(&note.rest),
+            links: &note.links,
+            contexts,
+            rest: &note.rest,
         }
     }
-}
 
-impl StoredNote<'_> {
-    /// The note; `None` if what was stored cannot be read.
-    pub(super) fn restored(self) -> Option<Note> {
+    /// The note, stored in this file; `None` if what was stored cannot be read.
+    pub(super) fn restored(self, file: &Arc<File>) -> Option<Note> {
         let properties: Option<Box<Map<String, Value>>> = match self.properties {
-            Some(text) => Some(Box::new(serde_json::from_str(&text).ok()?)),
+            Some(text) => Some(Box::new(compact(serde_json::from_str(&text).ok()?))),
             None => None,
         };
         let note = Note {
@@ -349,11 +359,36 @@ impl StoredNote<'_> {
             has: self.has,
             property_bytes: properties.as_deref().map_or(0, fields_bytes),
             properties,
-            links: self.links.into_owned().into(),
-            rest: self.rest.into_owned().into(),
+            links: self.links.into(),
+            contexts: LinkContexts::Saved {
+                file: Arc::clone(file),
+                offset: self.contexts.0,
+                length: self.contexts.1,
+            },
+            rest: self.rest.into(),
             keys: None,
         };
         Some(note.with_keys())
+    }
+}
+
+/// The same properties without room for more: there are as many maps as notes, and each had room for four properties and
+/// each list for four values.
+fn compact(fields: Map<String, Value>) -> Map<String, Value> {
+    let mut compacted = Map::with_capacity(fields.len());
+    compacted.extend(fields.into_iter().map(|(key, value)| (key, shrunk(value))));
+    compacted
+}
+
+fn shrunk(value: Value) -> Value {
+    match value {
+        Value::Array(items) => Value::Array(items.into_iter().map(shrunk).collect()),
+        Value::Object(fields) => Value::Object(compact(fields)),
+        Value::String(mut text) => {
+            text.shrink_to_fit();
+            Value::String(text)
+        }
+        other => other,
     }
 }
 

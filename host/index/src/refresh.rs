@@ -1,8 +1,8 @@
 //! Updates single files in the index: those of a commit, before the next answer, and those that were found to have
 //! changed. Many files are read by [`Core::load`].
 
+use parking_lot::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError, TryLockError};
 
 use super::core::Core;
 use super::deadline::Deadline;
@@ -19,7 +19,7 @@ struct Unread<'a> {
 
 impl Drop for Unread<'_> {
     fn drop(&mut self) {
-        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dirty = self.dirty.lock();
         dirty.append(&mut self.paths);
     }
 }
@@ -27,17 +27,17 @@ impl Drop for Unread<'_> {
 impl Core {
     /// A commit changed these files: whoever asks next reads them first.
     pub(super) fn mark(&self, paths: impl IntoIterator<Item = String>) {
-        let mut dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut dirty = self.dirty.lock();
         dirty.extend(paths);
     }
 
     /// Whether nothing is left to be read that commits changed, and nobody is reading it: then [`Core::settle_until`]
     /// returns at once.
     pub(super) fn is_settled(&self) -> bool {
-        if let Err(TryLockError::WouldBlock) = self.settling.try_lock() {
+        if self.settling.is_locked() {
             return false;
         }
-        let dirty = self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let dirty = self.dirty.lock();
         dirty.is_empty()
     }
 
@@ -45,7 +45,7 @@ impl Core {
     /// fails; what is not read by then is read by whoever asks next.
     pub(super) fn settle_until(&self, deadline: &Deadline) -> Result<usize, VaultError> {
         let _held = deadline.lock(&self.settling)?;
-        let locked = || self.dirty.lock().unwrap_or_else(PoisonError::into_inner);
+        let locked = || self.dirty.lock();
         let mut left = Unread {
             dirty: &self.dirty,
             paths: std::mem::take(&mut *locked()),

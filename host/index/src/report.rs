@@ -8,7 +8,7 @@ use super::graph::Graph;
 use super::ignore::Ignored;
 use super::record::Holds;
 use super::{Index, disk, indexer};
-use notehost_vault::Vault;
+use notehost_vault::{Vault, VaultError};
 
 /// The state of an index on disk, and what is peculiar about the files of its vault.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Report {
 }
 
 /// Looks at the index of a vault and at its files.
-pub fn report(vault: &Vault) -> std::io::Result<Report> {
+pub fn report(vault: &Vault) -> Result<Report, VaultError> {
     let folder = vault.state().join("index");
     let stored = disk::load(&folder);
     let mut report = Report {

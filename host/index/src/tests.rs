@@ -155,8 +155,8 @@ fn ask(
 ) -> String {
     let mut transaction = begin(vault, hidden, Effect::Read);
     match index.ask(&mut transaction, question).expect("an answer") {
-        Answer::Json(json) => json,
         Answer::Paths(paths) => paths.join("\n"),
+        answer => serde_json::to_string(&answer).expect("JSON"),
     }
 }
 

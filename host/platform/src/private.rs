@@ -6,15 +6,21 @@
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const FOLDER: u32 = 0o700;
-const FILE: u32 = 0o600;
+use crate::random;
+
+/// The mode of private folders.
+pub const FOLDER_MODE: u32 = 0o700;
+/// The mode of private files.
+pub const FILE_MODE: u32 = 0o600;
 #[cfg(unix)]
 const STICKY: u32 = 0o1000;
 
 /// The umask that the process was started with.
+#[cfg(unix)]
 static UMASK: OnceLock<u32> = OnceLock::new();
 
 /// Makes new files and folders of this process private by default. Called once, at the very start.
@@ -103,7 +109,7 @@ fn builder() -> DirBuilder {
     #[allow(unused_mut, reason = "changed on Unix only")]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER);
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, FOLDER_MODE);
     builder
 }
 
@@ -123,8 +129,26 @@ pub fn options() -> OpenOptions {
     #[allow(unused_mut, reason = "changed on Unix only")]
     let mut options = OpenOptions::new();
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE_MODE);
     options
+}
+
+/// Replaces a private file with this content, completely or not at all. Durable when this returns.
+pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let temporary = path.with_extension(format!("{}.new", std::process::id()));
+    // A file left by a killed process may have been created by anybody.
+    match fs::remove_file(&temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = options().write(true).create_new(true).open(&temporary)?;
+    file.write_all(content)?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)?;
+    match path.parent() {
+        Some(folder) => crate::files::sync_folder(folder),
+        None => Ok(()),
+    }
 }
 
 /// 32 random bytes in a private file, created on first use. Durable when this returns.
@@ -142,20 +166,8 @@ pub fn key(path: &Path) -> io::Result<[u8; 32]> {
             })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut key = [0; 32];
-            getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
-            let temporary = path.with_extension(format!("{}.new", std::process::id()));
-            let mut file = options()
-                .write(true)
-                .create(true)
-                .truncate(true)
-                .open(&temporary)?;
-            file.write_all(&key)?;
-            file.sync_all()?;
-            fs::rename(&temporary, path)?;
-            if let Some(folder) = path.parent() {
-                File::open(folder)?.sync_all()?;
-            }
+            let key = random::bytes().map_err(|error| io::Error::other(error.to_string()))?;
+            replace_file(path, &key)?;
             Ok(key)
         }
         Err(error) => Err(error),
@@ -278,8 +290,7 @@ fn has_no_modes(path: &Path) -> bool {
         0xff53_4d42,
         0xfe53_4d42,
     ];
-    let found = rustix::fs::statfs(path);
-    found.is_ok_and(|found| TYPES.contains(&(found.f_type as u64 & 0xffff_ffff)))
+    crate::files::file_system_type(path).is_some_and(|found| TYPES.contains(&found))
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]

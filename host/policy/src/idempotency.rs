@@ -1,39 +1,27 @@
 //! Idempotency keys: a repeated call runs once. The first call with a key claims it; if it succeeds, its reply is
 //! returned to later calls with the same arguments. A failed call changed nothing and releases its key.
 //!
-//! The key is also stored with the commit in the vault's history, which tells after a crash between commit and reply
+//! The key is also stored with the commit in the vault's history, which shows after a crash between commit and reply
 //! that the call was done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rusqlite::{OptionalExtension as _, params};
-
-use notehost_records::database::{Database, DatabaseError, now_ms, random_word};
-
-/// Where keys and replies are kept.
-pub const IDEMPOTENCY_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS idempotency (
-    caller TEXT NOT NULL,
-    key TEXT NOT NULL,
-    arguments TEXT NOT NULL,        -- a hash of domain, action, vault and arguments
-    owner TEXT NOT NULL,            -- the process that runs the call
-    reply TEXT,                     -- JSON; NULL while it runs
-    expires INTEGER NOT NULL,
-    PRIMARY KEY (caller, key)
-) STRICT;
-CREATE INDEX IF NOT EXISTS idempotency_expires ON idempotency (expires);";
+use notehost_platform::clock::now_ms;
+use notehost_platform::random::{self, RandomError};
+use notehost_records::RecordsError;
+use notehost_records::store::{IdempotencyRecords, KeyClaim, KeyState};
 
 /// The keys of this machine.
 pub struct Idempotency {
-    database: Arc<Database>,
-    /// Names this process.
+    records: Arc<dyn IdempotencyRecords>,
+    /// Identifies this process.
     owner: String,
 }
 
-/// What a key comes to.
+/// The state of a key that a call claims.
 pub enum Claimed {
-    /// Nobody has used it: go ahead, and keep the reply.
+    /// It is unused: the call runs, and its reply is stored.
     Ours(Claim),
     /// An exited process had claimed it; its progress is unknown.
     Orphan(Claim),
@@ -41,85 +29,66 @@ pub enum Claimed {
     Answered(String),
     /// The same call is running.
     InFlight,
-    /// It was used for something else.
+    /// It was used for another call.
     Mismatch,
 }
 
-/// A key that is ours. Dropped, it is given back.
+/// A claimed key. It is released when this is dropped.
 pub struct Claim {
-    database: Arc<Database>,
+    records: Arc<dyn IdempotencyRecords>,
     caller: String,
     key: String,
     arguments: String,
-    /// What to do with it at the end.
+    /// What happens to it at the end.
     fate: AtomicU8,
 }
 
-/// Nothing happened: the key is free again.
+/// Nothing was committed: the key is released.
 const FREE: u8 = 0;
-/// A commit has begun; only the history tells whether it succeeded.
+/// A commit has begun; only the history shows whether it succeeded.
 const UNKNOWN: u8 = 1;
-/// The reply is kept.
+/// The reply is stored.
 const KEPT: u8 = 2;
 
 impl Idempotency {
     /// The keys in these records.
-    pub fn new(database: Arc<Database>) -> Result<Idempotency, getrandom::Error> {
+    pub fn new(records: Arc<dyn IdempotencyRecords>) -> Result<Idempotency, RandomError> {
         Ok(Idempotency {
-            database,
-            owner: random_word(16)?,
+            records,
+            owner: random::id(16)?,
         })
     }
 
-    /// Claim a key for a call.
+    /// Claims a key for a call.
     pub fn claim(
         &self,
         caller: &str,
         key: &str,
         arguments: &str,
         keep_ms: i64,
-    ) -> Result<Claimed, DatabaseError> {
+    ) -> Result<Claimed, RecordsError> {
         let now = now_ms();
-        let ours = || Claim {
-            database: self.database.clone(),
+        let state = self.records.claim_key(&KeyClaim {
+            caller,
+            key,
+            arguments,
+            owner: &self.owner,
+            now,
+            expires: now.saturating_add(keep_ms),
+        })?;
+        let claim = || Claim {
+            records: self.records.clone(),
             caller: caller.to_owned(),
             key: key.to_owned(),
             arguments: arguments.to_owned(),
             fate: AtomicU8::new(FREE),
         };
-        self.database.with(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            transaction.execute("DELETE FROM idempotency WHERE expires <= ?1", [now])?;
-            let row: Option<(String, String, Option<String>)> = transaction
-                .query_row(
-                    "SELECT arguments, owner, reply FROM idempotency WHERE caller = ?1 AND key = ?2",
-                    params![caller, key],
-                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-                )
-                .optional()?;
-            let claimed = match row {
-                Some((before, ..)) if before != arguments => Claimed::Mismatch,
-                Some((_, _, Some(reply))) => Claimed::Answered(reply),
-                Some((_, owner, None)) if owner == self.owner => Claimed::InFlight,
-                // The vault has one writer, and that is us: whoever claimed it is gone.
-                Some(_) => {
-                    transaction.execute(
-                        "UPDATE idempotency SET owner = ?3 WHERE caller = ?1 AND key = ?2",
-                        params![caller, key, self.owner],
-                    )?;
-                    Claimed::Orphan(ours())
-                }
-                None => {
-                    transaction.execute(
-                        "INSERT INTO idempotency VALUES (?1, ?2, ?3, ?4, NULL, ?5)",
-                        params![caller, key, arguments, self.owner, now.saturating_add(keep_ms)],
-                    )?;
-                    Claimed::Ours(ours())
-                }
-            };
-            transaction.commit()?;
-            Ok(claimed)
+        Ok(match state {
+            KeyState::Claimed => Claimed::Ours(claim()),
+            KeyState::TakenOver => Claimed::Orphan(claim()),
+            KeyState::Answered(reply) => Claimed::Answered(reply),
+            KeyState::InFlight => Claimed::InFlight,
+            KeyState::Mismatch => Claimed::Mismatch,
         })
     }
 }
@@ -138,15 +107,9 @@ impl Claim {
 
     /// Stores the reply for repeated calls.
     pub fn keep(&self, reply: &str) {
-        let kept = self.database.with(|connection| {
-            connection.execute(
-                "UPDATE idempotency SET reply = ?3 WHERE caller = ?1 AND key = ?2",
-                params![self.caller, self.key, reply],
-            )
-        });
-        match kept {
-            Ok(_) => self.fate.store(KEPT, Ordering::SeqCst),
-            // The key is given back with this claim: whoever comes next with it asks the history.
+        match self.records.store_reply(&self.caller, &self.key, reply) {
+            Ok(()) => self.fate.store(KEPT, Ordering::SeqCst),
+            // The key is disowned with this claim: the next call with it reads the history.
             Err(error) => {
                 tracing::error!("the reply to an idempotent call could not be stored: {error}");
             }
@@ -156,18 +119,13 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        let query = match self.fate.load(Ordering::SeqCst) {
-            FREE => "DELETE FROM idempotency WHERE caller = ?1 AND key = ?2 AND reply IS NULL",
-            // Nobody's: whoever comes next with it asks the history.
-            UNKNOWN => {
-                "UPDATE idempotency SET owner = '' WHERE caller = ?1 AND key = ?2 AND reply IS NULL"
-            }
+        let released = match self.fate.load(Ordering::SeqCst) {
+            FREE => self.records.release_key(&self.caller, &self.key),
+            // The next call with it reads the history.
+            UNKNOWN => self.records.disown_key(&self.caller, &self.key),
             _ => return,
         };
-        let given_back = self
-            .database
-            .with(|connection| connection.execute(query, params![self.caller, self.key]));
-        if let Err(error) = given_back {
+        if let Err(error) = released {
             tracing::error!("an idempotency key could not be released: {error}");
         }
     }
@@ -178,10 +136,8 @@ mod tests {
     use super::*;
 
     fn open(state: &tempfile::TempDir) -> Idempotency {
-        Idempotency::new(Arc::new(
-            crate::open_records(state.path()).expect("records"),
-        ))
-        .expect("random numbers")
+        Idempotency::new(notehost_records::open(state.path()).expect("records"))
+            .expect("random numbers")
     }
 
     #[test]

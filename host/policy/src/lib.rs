@@ -1,150 +1,21 @@
-//! Permissions and limits. A permission is a tier per path; a call may do the intersection of the caller's permissions
-//! and the component's grant, enforced by the vault. Also here: what is stored between calls, such as rates,
-//! idempotency keys and approvals.
+//! The rules about callers: who calls (`auth`), what callers and components may do (`rights`), what a person has to confirm
+//! (`confirmation`, `approvals`), how often (`rates`), and that a repeated call runs once (`idempotency`). What is stored
+//! between calls is in the crate `records`; here are the rules for it.
 
 pub mod auth;
 
 mod approvals;
-mod circuit_breaker;
-mod drop_ledger;
-mod grant;
-mod host_grant;
+mod confirmation;
 mod idempotency;
-mod loss;
-mod permissions;
-mod question;
 mod rates;
-mod weights;
-mod word_bag;
+mod rights;
 
-pub use approvals::{APPROVALS_TABLE, Approvals};
-pub use circuit_breaker::{
-    BREAKER_TABLE, BreakerRecord, BreakerRecords, close_breakers, open_breakers,
+pub use approvals::{Approval, ApprovalError, ApprovalState, Approvals, Confirmed};
+pub use confirmation::{CallWeights, DropCount, DropLedger, NotCounted};
+pub use idempotency::{Claim, Claimed, Idempotency};
+pub use notehost_records::store::{ConfirmedVia, FrozenEnvironment, Question, VaultPlace};
+pub use rates::Rates;
+pub use rights::{
+    BadGlob, BadHost, Decision, Grant, HostGrant, Intersection, Narrowing, Permissions, StatedTier,
+    Within,
 };
-pub use drop_ledger::{DROPPED_TABLE, DropCount, DropLedger, NotCounted};
-pub use grant::Grant;
-pub use host_grant::{BadHost, HostGrant, Within};
-pub use idempotency::{Claim, Claimed, IDEMPOTENCY_TABLE, Idempotency};
-pub use permissions::{Decision, Narrowing, Permissions, StatedTier};
-pub use question::{
-    Approval, ApprovalError, ApprovalState, Confirmed, ConfirmedVia, FrozenEnvironment, Question,
-    VaultPlace,
-};
-pub use rates::{RATES_TABLE, Rates};
-pub use weights::CallWeights;
-
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-
-use notehost_records::audit;
-use notehost_records::database::{Database, DatabaseError};
-use notehost_vault::glob::Glob;
-use notehost_vault::{GrantUsage, Kind, Rules, Tier};
-
-/// Opens the records of a state folder, with the tables of every room that keeps some.
-pub fn open_records(state: &Path) -> Result<Database, DatabaseError> {
-    let own = [
-        auth::TOKENS_TABLE,
-        APPROVALS_TABLE,
-        DROPPED_TABLE,
-        IDEMPOTENCY_TABLE,
-        RATES_TABLE,
-        BREAKER_TABLE,
-    ];
-    Database::open(state, &[&own[..], &audit::TABLES[..]].concat())
-}
-
-/// The intersection of a caller's permissions and a component's grant.
-pub struct Intersection {
-    caller: Arc<dyn Rules>,
-    grant: Arc<dyn Rules>,
-    /// What the grant took away since the last query.
-    hidden: AtomicBool,
-    narrowed: AtomicBool,
-}
-
-impl Intersection {
-    /// Intersects a caller's permissions with a component's grant.
-    pub fn new(caller: Arc<dyn Rules>, grant: Arc<dyn Rules>) -> Intersection {
-        Intersection {
-            caller,
-            grant,
-            hidden: AtomicBool::new(false),
-            narrowed: AtomicBool::new(false),
-        }
-    }
-
-    /// The lower of two tiers. Notes whether the grant lowered it.
-    fn both(&self, caller: Tier, grant: impl FnOnce() -> Tier) -> Tier {
-        if caller == Tier::None {
-            return Tier::None;
-        }
-        let grant = grant();
-        if grant == Tier::None {
-            self.hidden.store(true, Ordering::Relaxed);
-        }
-        if grant < caller {
-            self.narrowed.store(true, Ordering::Relaxed);
-        }
-        caller.min(grant)
-    }
-}
-
-impl Rules for Intersection {
-    fn tier(&self, path: &str) -> Tier {
-        self.both(self.caller.tier(path), || self.grant.tier(path))
-    }
-
-    fn tier_of(&self, path: &str, kind: Kind) -> Tier {
-        let caller = self.caller.tier_of(path, kind);
-        self.both(caller, || self.grant.tier_of(path, kind))
-    }
-
-    fn identity(&self) -> Option<u64> {
-        Some((self.caller.identity()? << 32) | self.grant.identity()?)
-    }
-
-    fn narrowed_by(&self, path: &str) -> Option<String> {
-        self.caller.narrowed_by(path)
-    }
-
-    fn grant_usage(&self) -> GrantUsage {
-        // Most calls meet nothing: looking is cheaper than taking.
-        let take =
-            |flag: &AtomicBool| flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed);
-        GrantUsage {
-            hidden: take(&self.hidden),
-            narrowed: take(&self.narrowed),
-        }
-    }
-}
-
-/// A number for rules that were just read, and for no others.
-fn new_identity() -> u64 {
-    static NEXT: AtomicU32 = AtomicU32::new(1);
-    u64::from(NEXT.fetch_add(1, Ordering::Relaxed))
-}
-
-/// A glob that cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("`{glob}` is not a glob: {reason}")]
-pub struct BadGlob {
-    /// The glob.
-    pub glob: String,
-    /// What is wrong with it.
-    pub reason: String,
-}
-
-/// A glob over folded paths: case and Unicode spelling do not matter, `*` stays within a folder.
-fn matcher(glob: &str) -> Result<Glob, BadGlob> {
-    notehost_config::glob(glob).map_err(|reason| BadGlob {
-        glob: glob.to_owned(),
-        reason,
-    })
-}
-
-/// Whether a glob matches a path, or all that lies in it: `Work/**` speaks of the folder `Work` too.
-fn matches_path_or_folder(glob: &Glob, folded_path: &str) -> bool {
-    glob.is_match(folded_path) || glob.is_match(&format!("{folded_path}/"))
-}

@@ -1,40 +1,33 @@
 //! Rate limits: a token bucket per caller and effect. Buckets survive a restart, so that restarting does not reset
 //! limits.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use rusqlite::params;
+use parking_lot::Mutex;
 
 use notehost_config::RateSettings;
-use notehost_records::database::{Database, DatabaseError, now_ms};
+use notehost_platform::clock::now_ms;
+use notehost_records::RecordsError;
+use notehost_records::store::{RateRecord, RateRecords};
 use notehost_vault::Effect;
-
-/// The table of buckets.
-pub const RATES_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS rates (
-    caller TEXT NOT NULL,
-    effect TEXT NOT NULL,
-    tokens REAL NOT NULL,
-    time INTEGER NOT NULL,
-    PRIMARY KEY (caller, effect)
-) STRICT;";
 
 /// How often the buckets are stored.
 const WRITE_EVERY_MS: i64 = 5_000;
-/// A bucket unused for so long is dropped, as it is full again at any rate.
+/// A bucket unused for so long is deleted: it is full again.
 const FORGOTTEN_MS: i64 = 60 * 60 * 1000;
 
-/// The bucket for requests of every kind. It is not taken over by the next start.
+/// The bucket for requests of every kind. It is not loaded at the next start.
 const REQUEST: &str = "request";
 /// How many requests a caller may make for each call that it may make.
 const REQUESTS_PER_CALL: u32 = 8;
-/// And how many at least, in a minute.
+/// The minimum number of requests in a minute.
 const MIN_REQUESTS: u32 = 1200;
 
-/// What every caller has left.
+/// The buckets of all callers.
 pub struct Rates {
-    database: Arc<Database>,
+    records: Arc<dyn RateRecords>,
     buckets: Mutex<Buckets>,
 }
 
@@ -51,32 +44,25 @@ struct Bucket {
 }
 
 impl Rates {
-    /// The buckets as they were left.
-    pub fn open(database: Arc<Database>) -> Result<Rates, DatabaseError> {
-        let kept = database.with(|connection| {
-            let mut statement =
-                connection.prepare("SELECT caller, effect, tokens, time FROM rates")?;
-            let rows = statement.query_map([], |row| {
-                let effect: String = row.get(1)?;
-                Ok((row.get(0)?, effect, row.get(2)?, row.get(3)?))
-            })?;
-            rows.collect::<rusqlite::Result<Vec<(String, String, f64, i64)>>>()
-        })?;
-        let by_caller = kept
-            .into_iter()
-            .filter_map(|(caller, effect, tokens, time)| {
-                let effect = [Effect::Read, Effect::Write, Effect::Delete]
-                    .into_iter()
-                    .find(|known| known.as_str() == effect)?;
-                Some(((caller, effect.as_str()), Bucket { tokens, time }))
-            })
-            .collect();
+    /// Loads the stored buckets.
+    pub fn open(records: Arc<dyn RateRecords>) -> Result<Rates, RecordsError> {
+        let by_caller = records.rates()?.into_iter().filter_map(|record| {
+            let effect = [Effect::Read, Effect::Write, Effect::Delete]
+                .into_iter()
+                .find(|known| known.as_str() == record.bucket)?;
+            let bucket = Bucket {
+                tokens: record.tokens,
+                time: record.time,
+            };
+            Some(((record.caller, effect.as_str()), bucket))
+        });
+        let buckets = Buckets {
+            by_caller: by_caller.collect(),
+            written: now_ms(),
+        };
         Ok(Rates {
-            database,
-            buckets: Mutex::new(Buckets {
-                by_caller,
-                written: now_ms(),
-            }),
+            records,
+            buckets: Mutex::new(buckets),
         })
     }
 
@@ -85,8 +71,8 @@ impl Rates {
         self.take_at(caller, effect.as_str(), pace(effect, settings))
     }
 
-    /// Take one request out of a caller's bucket for requests of every kind, before it is known what it asks for. There are
-    /// several times as many as there are calls: a client also lists, subscribes and asks how far something is.
+    /// Takes one request from a caller's bucket for requests of every kind, before the request is parsed. There are several
+    /// times as many as there are calls: a client also lists, subscribes and polls for progress.
     pub fn take_request(&self, caller: &str, settings: &RateSettings) -> Result<(), u64> {
         self.take_at(caller, REQUEST, request_pace(settings))
     }
@@ -101,7 +87,7 @@ impl Rates {
             return Ok(());
         }
         let now = now_ms();
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buckets = self.buckets.lock();
         let bucket = buckets
             .by_caller
             .entry((caller.to_owned(), bucket))
@@ -122,12 +108,12 @@ impl Rates {
             buckets
                 .by_caller
                 .retain(|_, bucket| now - bucket.time < FORGOTTEN_MS);
-            let (database, rows) = (self.database.clone(), rows(&buckets));
+            let (records, stored) = (self.records.clone(), stored(&buckets));
             drop(buckets);
-            // Nobody who calls waits for it.
+            // No call waits for it.
             match tokio::runtime::Handle::try_current() {
-                Ok(runtime) => drop(runtime.spawn_blocking(move || write(&database, &rows))),
-                Err(_) => write(&database, &rows),
+                Ok(runtime) => drop(runtime.spawn_blocking(move || store(&*records, &stored, now))),
+                Err(_) => store(&*records, &stored, now),
             }
         }
         taken
@@ -136,13 +122,13 @@ impl Rates {
     /// How many calls of an effect a caller could make now.
     pub fn left(&self, caller: &str, effect: Effect, settings: &RateSettings) -> u32 {
         let (pace, most) = pace(effect, settings);
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let buckets = self.buckets.lock();
         let bucket = buckets.by_caller.get(&(caller.to_owned(), effect.as_str()));
         bucket.map_or(most, |bucket| bucket.filled(now_ms(), pace, most)) as u32
     }
 }
 
-/// How many calls a millisecond fills in, and how many there may be at most. Without a limit nothing fills in.
+/// How many calls a bucket gains per millisecond, and its capacity. Without a limit it gains none.
 fn pace(effect: Effect, settings: &RateSettings) -> (f64, f64) {
     let per_minute = match effect {
         Effect::Read => settings.read,
@@ -172,42 +158,34 @@ fn per_minute_pace(per_minute: u32, settings: &RateSettings) -> (f64, f64) {
 }
 
 impl Bucket {
-    /// What is in it at a moment. A clock that was set back neither fills nor empties anything.
+    /// Its tokens at this time. A clock that was set back neither fills nor empties it.
     fn filled(&self, now: i64, pace: f64, most: f64) -> f64 {
         let passed = (now - self.time).max(0) as f64;
         (self.tokens + passed * pace).clamp(0.0, most)
     }
 }
 
-type Row = (String, &'static str, Bucket);
-
-fn rows(buckets: &Buckets) -> Vec<Row> {
-    let rows = buckets.by_caller.iter();
-    rows.map(|((caller, effect), bucket)| (caller.clone(), *effect, *bucket))
+fn stored(buckets: &Buckets) -> Vec<RateRecord> {
+    let buckets = buckets.by_caller.iter();
+    buckets
+        .map(|((caller, name), bucket)| RateRecord {
+            caller: caller.clone(),
+            bucket: Cow::Borrowed(*name),
+            tokens: bucket.tokens,
+            time: bucket.time,
+        })
         .collect()
 }
 
-fn write(database: &Database, rows: &[Row]) {
-    let written = database.with(|connection| {
-        let transaction = connection.transaction()?;
-        transaction.execute("DELETE FROM rates", [])?;
-        for (caller, effect, bucket) in rows {
-            transaction.execute(
-                "INSERT INTO rates VALUES (?1, ?2, ?3, ?4)",
-                params![caller, effect, bucket.tokens, bucket.time],
-            )?;
-        }
-        transaction.commit()
-    });
-    if let Err(error) = written {
+fn store(records: &dyn RateRecords, buckets: &[RateRecord], now: i64) {
+    if let Err(error) = records.store_rates(buckets, now - FORGOTTEN_MS) {
         tracing::warn!("the rate limits of callers could not be stored: {error}");
     }
 }
 
 impl Drop for Rates {
     fn drop(&mut self) {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        write(&self.database, &rows(&buckets));
+        store(&*self.records, &stored(&self.buckets.lock()), now_ms());
     }
 }
 
@@ -224,8 +202,8 @@ mod tests {
             ..RateSettings::default()
         };
         let open = || {
-            let database = Arc::new(crate::open_records(state.path()).expect("records"));
-            Rates::open(database).expect("rates")
+            let records = notehost_records::open(state.path()).expect("records");
+            Rates::open(records).expect("rates")
         };
         let rates = open();
         for _ in 0..3 {

@@ -1,8 +1,13 @@
-//! The records of calls and callers: the database of the state folder, and the audit log, metrics, traces
-//! and events of each call. The tables of other crates are defined by those crates.
+//! The records of calls and callers. `store` is the seam: what is stored, as typed operations; `sqlite` is its one
+//! implementation so far. `audit` writes the audit log through it, and metrics, traces and events of each call. Rules about
+//! callers are in the crate `policy`.
 
 pub mod audit;
-pub mod database;
+mod sqlite;
 pub mod state_folder;
+pub mod store;
 pub mod visible;
 pub mod when;
+
+pub use sqlite::open;
+pub use store::{Records, RecordsError};

@@ -1,4 +1,4 @@
-//! The state folder: which folder may be used as one, and which files of an earlier version are made private.
+//! The state folder: which folder may be used as one, and which files in it are made private.
 //!
 //! `--state` can name any folder by mistake, also a home folder. So only names that Notehost creates are ever touched,
 //! and a folder with other files in it is refused unless the records database shows that it is in use as a state folder.
@@ -9,6 +9,7 @@ use std::io;
 use std::path::Path;
 
 use notehost_platform::private::{create_missing, is_open_to_others, restrict, restrict_folder};
+use notehost_platform::process::is_own;
 
 /// The database that makes a folder a state folder; `database` opens it.
 const RECORDS: &str = "records.sqlite";
@@ -27,8 +28,8 @@ const TOLERATED: &str = "lost+found";
 /// of a state folder in it.
 const FOREIGN_FOLDERS: [&str; 3] = [".git", ".obsidian", ".notehost"];
 
-/// Creates the state folder if it is missing, and makes it private. One that an earlier version left open to others is made
-/// private with everything in it that Notehost created.
+/// Creates the state folder if it is missing, and makes it private. One that is open to others is made private with
+/// everything in it that Notehost created.
 pub fn open_state(path: &Path) -> io::Result<()> {
     check_state(path)?;
     create_missing(path)?;
@@ -85,17 +86,6 @@ fn restrict_below(entry: &fs::DirEntry, depth: usize) {
             restrict_below(&entry, depth + 1);
         }
     }
-}
-
-#[cfg(unix)]
-fn is_own(found: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    found.uid() == rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn is_own(_: &fs::Metadata) -> bool {
-    true
 }
 
 /// Whether Notehost creates entries of this name in a state folder.
@@ -168,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn open_files_of_an_earlier_version_are_restricted() {
+    fn open_files_of_a_state_folder_are_restricted() {
         let place = tempfile::tempdir().expect("a folder");
         let state = place.path().join("state");
         let history = format!("{VAULT}/history.db");
@@ -204,7 +194,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let entries = [".snapshot/old", ".Trash-1000/info", ".gitkeep", ".nfs0001"];
         open_folder(place.path(), &entries);
-        open_state(place.path()).expect("they are no concern of ours");
+        open_state(place.path()).expect("it ignores them");
         // Also once it is in use and was left open.
         open_folder(place.path(), &[RECORDS]);
         open_state(place.path()).expect("it is ours");

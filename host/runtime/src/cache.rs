@@ -18,6 +18,7 @@ use wasmtime::component::Component;
 
 use super::engine::{self, Room};
 use notehost_config::LimitSettings;
+use notehost_platform::files::{open_folder, open_in_folder, path_of_open};
 use notehost_platform::memory::release_free_memory;
 use notehost_platform::private::{self, is_writable_by_others};
 
@@ -109,8 +110,9 @@ impl CompiledCode {
         // write it, its digest binds it to this component and this engine, it was written by `keep` below, and it is
         // replaced but never changed.
         #[allow(unsafe_code)]
-        let component =
-            unsafe { Component::deserialize_file(engine, opened(&code, &self.folder.join(name))) };
+        let component = unsafe {
+            Component::deserialize_file(engine, path_of_open(&code, &self.folder.join(name)))
+        };
         component
             .inspect_err(|error| tracing::warn!("cannot load compiled code: {error:#}"))
             .ok()
@@ -123,7 +125,7 @@ impl CompiledCode {
         };
         check_owner(&folder, true)?;
         let open = |name: &str| -> Result<Option<File>, CacheError> {
-            let Some(file) = found(open_file(&folder, &self.folder, name))? else {
+            let Some(file) = found(open_in_folder(&folder, &self.folder, name))? else {
                 return Ok(None);
             };
             check_owner(&file, false)?;
@@ -237,7 +239,7 @@ fn found(opened: std::io::Result<File>) -> Result<Option<File>, CacheError> {
     }
 }
 
-/// Judges what was opened, not what has the name now.
+/// Checks what was opened, not what has the name now.
 fn check_owner(opened: &File, is_folder: bool) -> Result<(), CacheError> {
     let found = opened.metadata()?;
     match is_folder {
@@ -246,38 +248,6 @@ fn check_owner(opened: &File, is_folder: bool) -> Result<(), CacheError> {
         false if is_writable_by_others(&found) => Err(CacheError::OpenFile),
         _ => Ok(()),
     }
-}
-
-/// The folder may be named by a symbolic link: what is judged is where it leads.
-fn open_folder(folder: &Path) -> std::io::Result<File> {
-    File::open(folder)
-}
-
-/// A file of the folder that was opened, and never what a symbolic link leads to.
-#[cfg(unix)]
-fn open_file(folder: &File, _: &Path, name: &str) -> std::io::Result<File> {
-    use rustix::fs::{Mode, OFlags, openat};
-    // A pipe would wait for somebody to write into it.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    Ok(openat(folder, name, flags, Mode::empty())?.into())
-}
-
-#[cfg(not(unix))]
-fn open_file(_: &File, folder: &Path, name: &str) -> std::io::Result<File> {
-    File::open(folder.join(name))
-}
-
-/// A name for the very file that was opened.
-#[cfg(target_os = "linux")]
-fn opened(file: &File, _: &Path) -> PathBuf {
-    use std::os::fd::AsRawFd as _;
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
-/// Elsewhere a file has no other name; it is in a folder that nobody else can write to.
-#[cfg(not(target_os = "linux"))]
-fn opened(_: &File, path: &Path) -> PathBuf {
-    path.to_owned()
 }
 
 /// Whether the cache gives files this name: `DIGEST-ENGINE`, `DIGEST-ENGINE.digest`, or `new-PROCESS-NUMBER`.

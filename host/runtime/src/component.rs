@@ -17,11 +17,11 @@ pub struct Component {
     ready: OnceCell<Result<Arc<abi::Ready>, Arc<LoadError>>>,
 }
 
-/// What it is made from.
+/// The source of a component.
 struct Source {
     name: String,
     wasm: Wasm,
-    /// Names the content; found out when it is needed.
+    /// Identifies the content; computed when it is needed.
     digest: OnceLock<String>,
 }
 
@@ -67,12 +67,12 @@ pub enum LoadError {
         /// Why.
         reason: InspectError,
     },
-    /// It has the form of a component, and is none.
+    /// It has the header of a component, but is invalid.
     #[error("component `{name}` is not valid WebAssembly: {reason}")]
     Invalid {
         /// Which component.
         name: String,
-        /// What the compiler said, in one line.
+        /// The message of the compiler, in one line.
         reason: String,
     },
     /// It has an import that is not allowed.
@@ -83,17 +83,17 @@ pub enum LoadError {
         /// What it imports.
         import: String,
     },
-    /// What it imports or exports is not of the contract's form.
+    /// Its imports or exports do not have the types of the contract.
     #[error("component `{name}` does not match contract {contract}: {reason}")]
     OtherForm {
         /// Which component.
         name: String,
-        /// The contract that it was built for, as it says.
+        /// The contract that it declares.
         contract: String,
         /// What is missing or different.
         reason: String,
     },
-    /// It could not be asked what it is.
+    /// It could not describe itself.
     #[error("component `{name}` failed to describe itself: {reason}")]
     NoDescription {
         /// Which component.
@@ -101,7 +101,7 @@ pub enum LoadError {
         /// Why.
         reason: String,
     },
-    /// What it says of itself cannot be used.
+    /// Its description is invalid.
     #[error(transparent)]
     BadDescription(#[from] DescriptionError),
     /// The sandbox itself could not be made.
@@ -234,12 +234,13 @@ impl Source {
         }
     }
 
+    #[tracing::instrument(name = "component.compile", level = "debug", skip_all, fields(component = %self.name))]
     fn compile(&self, sandbox: &Sandbox) -> Result<abi::Ready, LoadError> {
         let engine = &sandbox.engine;
         let compiled = match sandbox.compiled.find(engine, self.digest()) {
             Some(compiled) => compiled,
             None => {
-                // A compiler is a large thing to hand a stranger's bytes to: what can be refused before is.
+                // A compiler is a large attack surface: whatever can be rejected before is.
                 let wasm = self.wasm.bytes();
                 self.inspect(&wasm)?;
                 let compiled = sandbox.compiled.compile(engine, self.digest(), &wasm);

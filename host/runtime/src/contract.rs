@@ -1,51 +1,55 @@
 //! Contract versions: which one a component was built for, and which ones this host supports. The version is part of
-//! the export name, `notehost:domain/domain@0.1.0`, so it is known before compilation.
+//! the export name, `notehost:domain/domain@1.0.0-rc.1`, so it is known before compilation.
+//!
+//! Versions match as in WebAssembly's linker: `1.2.0` and `1.4.1` are of one track, and so are `0.2.0` and `0.2.3`; a
+//! pre-release such as `1.0.0-rc.1` is a track of its own.
 
 use std::fmt;
+
+use semver::Version;
 
 /// The interface that every domain exports, without its version.
 pub(super) const DOMAIN: &str = "notehost:domain/domain";
 
-/// A version of the contract.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Contract {
-    major: u32,
-    minor: u32,
-    patch: u32,
-}
+/// The longest version that is parsed.
+const MAX_VERSION_BYTES: usize = 64;
 
-/// A run of versions that go together; the host has an adapter for each that it speaks.
+/// A version of the contract.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Contract(Version);
+
+/// A series of compatible versions; the host has an adapter for each that it supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Track {
-    /// The first one: `wit/domain.wit`.
-    V0_1,
-    /// `wit/0.2/domain.wit`.
-    V0_2,
+    /// `wit/domain.wit`.
+    V1Rc1,
 }
 
-/// The tracks that this host speaks, the oldest first.
-pub const SPOKEN: [Track; 2] = [Track::V0_1, Track::V0_2];
+/// The tracks that this host supports, the oldest first.
+pub const SUPPORTED: [Track; 1] = [Track::V1Rc1];
 
 impl Track {
     /// The version of the track that this host has.
-    pub const fn newest(self) -> Contract {
-        let minor = match self {
-            Track::V0_1 => 1,
-            Track::V0_2 => 2,
-        };
-        Contract {
-            major: 0,
-            minor,
-            patch: 0,
+    const fn version(self) -> &'static str {
+        match self {
+            Track::V1Rc1 => "1.0.0-rc.1",
         }
     }
 
-    /// The track that a version belongs to, if this host speaks it.
-    fn of(contract: Contract) -> Option<Track> {
-        SPOKEN.into_iter().find(|track| {
-            let newest = track.newest();
-            (newest.major, newest.minor) == (contract.major, contract.minor)
-        })
+    /// The same, parsed.
+    pub fn newest(self) -> Contract {
+        // `every_track_has_a_version` holds that this parses.
+        Contract(Version::parse(self.version()).unwrap_or_else(|_| Version::new(0, 0, 0)))
+    }
+
+    /// Whether a component that was built for this version belongs to the track.
+    pub(super) fn has(self, contract: &Contract) -> bool {
+        self.newest().track() == contract.track()
+    }
+
+    /// The track that a version belongs to, if this host supports it.
+    fn of(contract: &Contract) -> Option<Track> {
+        SUPPORTED.into_iter().find(|track| track.has(contract))
     }
 }
 
@@ -59,26 +63,26 @@ impl Contract {
     /// The contract of an export, if it is the one that makes a component a domain.
     pub(super) fn of_export(name: &str) -> Option<Contract> {
         let version = name.strip_prefix(DOMAIN)?.strip_prefix('@')?;
-        // What comes after a hyphen or a plus is a release that is not finished: it has the form of its version.
-        let version = version.split(['-', '+']).next()?;
-        let mut parts = version.split('.').map(str::parse);
-        let contract = Contract {
-            major: parts.next()?.ok()?,
-            minor: parts.next()?.ok()?,
-            patch: parts.next().unwrap_or(Ok(0)).ok()?,
-        };
-        parts.next().is_none().then_some(contract)
+        if version.len() > MAX_VERSION_BYTES {
+            return None;
+        }
+        Version::parse(version).ok().map(Contract)
     }
 
-    /// The versions that go together with this one, as people call them: `0.1`.
-    pub fn track(self) -> String {
-        format!("{}.{}", self.major, self.minor)
+    /// The name of the track that it belongs to: `1`, `0.2`, `1.0.0-rc.1`.
+    pub fn track(&self) -> String {
+        let Version { major, minor, .. } = self.0;
+        match (self.0.pre.is_empty(), major, minor) {
+            (false, ..) | (true, 0, 0) => self.0.to_string(),
+            (true, 0, minor) => format!("0.{minor}"),
+            (true, major, _) => major.to_string(),
+        }
     }
 }
 
 impl fmt::Display for Contract {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}.{}", self.major, self.minor, self.patch)
+        self.0.fmt(formatter)
     }
 }
 
@@ -88,15 +92,15 @@ pub enum ContractError {
     /// It is not a domain component.
     #[error(
         "is not a domain: a domain exports `{DOMAIN}@{}` with the functions `describe` and `call`; this one exports {exports}",
-        newest_spoken()
+        newest_supported()
     )]
     NoDomain {
-        /// What it exports instead, in words.
+        /// What it exports instead, as a list for people.
         exports: String,
     },
-    /// It was built for a contract that this host does not speak.
-    #[error("needs contract {needs}; this host supports {}: {advice}", spoken())]
-    NotSpoken {
+    /// It was built for a contract that this host does not support.
+    #[error("needs contract {needs}; this host supports {}: {advice}", supported())]
+    Unsupported {
         /// The track it was built for.
         needs: String,
         /// Who can act.
@@ -104,40 +108,44 @@ pub enum ContractError {
     },
 }
 
-/// The track by which a component with these exports is called: the newest that both sides speak.
+/// The track by which a component with these exports is called: the newest that both sides support.
 pub(super) fn track_of<'a>(
     exports: impl Iterator<Item = &'a str> + Clone,
 ) -> Result<Track, ContractError> {
     let contracts = exports.clone().filter_map(Contract::of_export);
-    if let Some(track) = contracts.clone().filter_map(Track::of).max() {
+    if let Some(track) = contracts
+        .clone()
+        .filter_map(|contract| Track::of(&contract))
+        .max()
+    {
         return Ok(track);
     }
     match contracts.max() {
-        Some(needed) => Err(ContractError::NotSpoken {
-            needs: needed.track(),
-            advice: match needed > SPOKEN[0].newest() {
+        Some(needed) => Err(ContractError::Unsupported {
+            advice: match needed > SUPPORTED[0].newest() {
                 true => "upgrade notehost",
-                false => "rebuild the component for one of these",
+                false => "rebuild the component for a supported version",
             },
+            needs: needed.track(),
         }),
         None => Err(ContractError::NoDomain {
-            exports: in_words(exports),
+            exports: quoted_list(exports),
         }),
     }
 }
 
-fn newest_spoken() -> Contract {
-    SPOKEN[SPOKEN.len() - 1].newest()
+fn newest_supported() -> Contract {
+    SUPPORTED[SUPPORTED.len() - 1].newest()
 }
 
-/// `0.1 and 0.2`.
-fn spoken() -> String {
-    let tracks: Vec<String> = SPOKEN.iter().map(Track::to_string).collect();
+/// The tracks, as `1.0.0-rc.1 and 1`.
+fn supported() -> String {
+    let tracks: Vec<String> = SUPPORTED.iter().map(Track::to_string).collect();
     tracks.join(" and ")
 }
 
-/// Some names of a list that a stranger made.
-fn in_words<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+/// The first names of an untrusted list, quoted.
+fn quoted_list<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     const SHOWN: usize = 4;
     let shown: Vec<String> = names
         .clone()
@@ -160,25 +168,64 @@ mod tests {
         track_of(exports.iter().copied()).map_err(|error| error.to_string())
     }
 
+    fn domain(version: &str) -> String {
+        format!("{DOMAIN}@{version}")
+    }
+
+    #[test]
+    fn every_track_has_a_version() {
+        for track in SUPPORTED {
+            assert_eq!(track.newest().to_string(), track.version());
+            assert_eq!(Track::of(&track.newest()), Some(track));
+        }
+        assert!(SUPPORTED.is_sorted_by_key(|track| track.newest()));
+    }
+
     #[test]
     fn the_version_of_the_export_decides() {
-        let domain = |version: &str| format!("{DOMAIN}@{version}");
-        assert_eq!(track(&[&domain("0.1.0")]), Ok(Track::V0_1));
-        assert_eq!(track(&[&domain("0.1.7"), "b:c/d"]), Ok(Track::V0_1));
-        assert_eq!(track(&[&domain("0.2.0")]), Ok(Track::V0_2));
-        let several = [&domain("0.2.1"), &domain("0.1.0"), &domain("9.0.0")];
-        assert_eq!(track(&several.map(String::as_str)), Ok(Track::V0_2));
-        assert_eq!(
-            track(&[&domain("0.3.0")]),
-            Err("needs contract 0.3; this host supports 0.1 and 0.2: upgrade notehost".into())
+        assert_eq!(track(&[&domain("1.0.0-rc.1")]), Ok(Track::V1Rc1));
+        assert_eq!(track(&["b:c/d", &domain("1.0.0-rc.1")]), Ok(Track::V1Rc1));
+        let several = ["9.0.0", "1.0.0-rc.1", "0.1.0"].map(domain);
+        let several = several.each_ref().map(String::as_str);
+        assert_eq!(track(&several), Ok(Track::V1Rc1));
+        for (newer, needs) in [
+            ("1.0.0-rc.2", "1.0.0-rc.2"),
+            ("1.0.0", "1"),
+            ("1.4.2", "1"),
+            ("2.0.0-beta.1", "2.0.0-beta.1"),
+        ] {
+            assert_eq!(
+                track(&[&domain(newer)]),
+                Err(format!(
+                    "needs contract {needs}; this host supports 1.0.0-rc.1: upgrade notehost"
+                ))
+            );
+        }
+        let older = track(&[&domain("0.1.0")]).expect_err("not supported");
+        assert!(
+            older.ends_with("rebuild the component for a supported version"),
+            "{older}"
         );
-        let older = track(&[&domain("0.0.4")]).expect_err("nobody speaks it");
-        assert!(older.ends_with("rebuild the component for one of these"));
+    }
+
+    #[test]
+    fn compatible_versions_share_a_track() {
+        let track = |version: &str| {
+            Contract::of_export(&domain(version))
+                .expect("a version")
+                .track()
+        };
+        assert_eq!(track("1.2.0"), track("1.4.1"));
+        assert_eq!(track("0.2.0"), track("0.2.7"));
+        assert_ne!(track("0.2.0"), track("0.3.0"));
+        assert_ne!(track("0.0.1"), track("0.0.2"));
+        assert_ne!(track("1.0.0-rc.1"), track("1.0.0-rc.2"));
+        assert_ne!(track("1.0.0-rc.1"), track("1.0.0"));
     }
 
     #[test]
     fn non_domains_list_their_exports() {
-        let error = track(&["wasi:cli/run@0.2.0"]).expect_err("no domain");
+        let error = track(&["wasi:cli/run@0.2.0"]).expect_err("not a domain");
         assert!(error.contains("`describe` and `call`"), "{error}");
         assert!(
             error.contains("this one exports `wasi:cli/run@0.2.0`"),
@@ -194,15 +241,17 @@ mod tests {
         ] {
             assert_eq!(Contract::of_export(none), None, "{none}");
         }
+        let long = domain(&format!("1.0.0-{}", "x".repeat(MAX_VERSION_BYTES)));
+        assert_eq!(Contract::of_export(&long), None);
         assert!(
             track(&[])
-                .expect_err("no domain")
+                .expect_err("not a domain")
                 .ends_with("exports nothing")
         );
         let many = ["a", "b", "c", "d", "e", "f"];
         assert!(
             track(&many)
-                .expect_err("no domain")
+                .expect_err("not a domain")
                 .ends_with("`d` and 2 more")
         );
     }

@@ -21,7 +21,7 @@ pub struct Description {
     pub description: String,
     /// Its actions, in display order.
     pub actions: Vec<ActionDescription>,
-    /// What people can begin with.
+    /// Prompts that users can pick.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<Prompt>,
 }
@@ -37,14 +37,14 @@ pub struct ActionDescription {
     pub effect: Effect,
     /// The JSON Schema of its arguments.
     pub input: Map<String, Value>,
-    /// The JSON Schema of its answer.
+    /// The JSON Schema of its result.
     pub output: Map<String, Value>,
 }
 
 /// Why a description cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DescriptionError {
-    /// It is not JSON of the right form.
+    /// A stored description is not JSON of the right form.
     #[error("the component's description does not match the contract: {0}")]
     Malformed(#[from] serde_json::Error),
     /// It is too long.
@@ -62,7 +62,7 @@ pub enum DescriptionError {
     /// An invalid prompt.
     #[error(transparent)]
     Prompt(#[from] BadPrompt),
-    /// A schema that is none.
+    /// An invalid schema.
     #[error("the {part} schema of action `{action}` is not a JSON Schema of an object: {reason}")]
     BadSchema {
         /// Which action.
@@ -75,18 +75,24 @@ pub enum DescriptionError {
 }
 
 impl Description {
-    /// Read a description, and refuse one that would confuse callers.
+    /// Parses a stored description and checks it.
     pub fn parse(json: &str) -> Result<Description, DescriptionError> {
         if json.len() > MAX_DESCRIPTION_BYTES {
             return Err(DescriptionError::TooLong(json.len()));
         }
         let description: Description = serde_json::from_str(json)?;
-        check_name(&description.name)?;
-        if description.actions.is_empty() {
+        description.check()?;
+        Ok(description)
+    }
+
+    /// Refuses names, schemas and prompts that would confuse callers.
+    pub(super) fn check(&self) -> Result<(), DescriptionError> {
+        check_name(&self.name)?;
+        if self.actions.is_empty() {
             return Err(DescriptionError::Empty);
         }
         let mut seen = std::collections::HashSet::new();
-        for action in &description.actions {
+        for action in &self.actions {
             check_name(&action.name)?;
             if !seen.insert(action.name.as_str()) {
                 return Err(DescriptionError::Twice(action.name.clone()));
@@ -94,12 +100,12 @@ impl Description {
             check_schema(&action.name, "input", &action.input)?;
             check_schema(&action.name, "output", &action.output)?;
         }
-        check_prompts(&description)?;
-        Ok(description)
+        check_prompts(self)?;
+        Ok(())
     }
 
-    /// Whether the schemas can be used at all. It takes a while, so it is asked once of what a guest says of itself,
-    /// and not of what was kept of that.
+    /// Whether the schemas are valid. It takes a while, so it is checked once for the description of a guest, and not for
+    /// stored descriptions.
     pub(super) fn check_schemas(&self) -> Result<(), DescriptionError> {
         for action in &self.actions {
             for (part, schema) in [("input", &action.input), ("output", &action.output)] {
@@ -115,7 +121,7 @@ impl Description {
     }
 }
 
-/// Whether a domain or an action can be called so.
+/// Checks the name of a domain or an action.
 pub fn check_name(name: &str) -> Result<(), DescriptionError> {
     let fits = name.len() <= 40
         && name.starts_with(|first: char| first.is_ascii_lowercase())

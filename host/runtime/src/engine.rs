@@ -65,7 +65,7 @@ fn code(limits: &LimitSettings, room: Room) -> Config {
     config
         .epoch_interruption(true)
         .cranelift_opt_level(OptLevel::Speed)
-        // What stopped a guest is told by its kind; where it was is told to nobody, and would take a third of the code's size.
+        // A trap is reported by its kind; the addresses would take a third of the code's size.
         .generate_address_map(false)
         // No function of the contract is asynchronous on the guest's side: its bookkeeping can be left out.
         .concurrency_support(false)

@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn imports_with_ambient_access_are_refused() {
-        assert!(is_allowed("notehost:domain/vault@0.1.0"));
+        assert!(is_allowed("notehost:domain/vault@1.0.0-rc.1"));
         assert!(is_allowed("wasi:io/streams@0.2.9"));
         assert!(is_allowed("wasi:http/outgoing-handler@0.2.9"));
         for import in [

@@ -26,7 +26,7 @@ mod state;
 
 pub use call_environment::{CallEnvironment, CallRights, Notice, Progress, Repeatable, Used};
 pub use component::{Component, LoadError};
-pub use contract::{Contract, ContractError, SPOKEN, Track};
+pub use contract::{Contract, ContractError, SUPPORTED, Track};
 pub use description::{ActionDescription, Description, DescriptionError, check_name};
 pub use egress::{Denial, DenyEgress, EgressPolicy, Permit};
 pub use fault_injection::{Fault, FaultInjector};
@@ -40,6 +40,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use cache::CompiledCode;
 use fair_permits::{FairPermits, Shares};
@@ -48,22 +49,22 @@ use notehost_index::Index;
 use notehost_vault::{Transaction, VaultError};
 use state::CallState;
 
-/// So many calls a caller may run at once as long as any slot is free; above it, no more than there are free slots.
+/// The calls that a caller may run at once as long as any slot is free; above it, no more than there are free slots.
 const MIN_CALLS_PER_CALLER: usize = 4;
-/// How many calls with as much memory as one may have fit into what all guests share. One caller may have half of it.
+/// The number of calls with the maximum memory that fit into the shared memory. One caller may use half of it.
 const FULL_SIZE_CALLS: usize = 8;
 
 /// Everything that compiling and running components needs.
 pub struct Runtime {
     sandbox: Arc<Sandbox>,
-    /// As many as the instance pool has slots; a call that finds none, or whose caller has its share, waits.
+    /// One per slot of the instance pool; a call waits if none is free or its caller has its share.
     slots: Arc<FairPermits>,
     limits: LimitSettings,
     /// How many components are being compiled or loaded.
     compiling: AtomicUsize,
 }
 
-/// What turns bytes into something that can be run.
+/// Compiles and links components.
 struct Sandbox {
     engine: wasmtime::Engine,
     linker: wasmtime::component::Linker<CallState>,
@@ -74,7 +75,7 @@ struct Sandbox {
 
 /// One action to run.
 pub struct Job {
-    /// Who calls: slots, processors and memory are shared out by caller.
+    /// The caller: slots, processors and memory are shared between callers.
     pub caller: Arc<str>,
     /// The domain's name, for the log.
     pub domain: Arc<str>,
@@ -84,61 +85,61 @@ pub struct Job {
     pub arguments: Arc<str>,
     /// What the action reads and writes through.
     pub transaction: Transaction,
-    /// Where it looks things up.
+    /// The index of the vault.
     pub index: Arc<Index>,
-    /// What it may know of where it runs.
+    /// The environment that it may query.
     pub environment: Arc<dyn CallEnvironment>,
     /// Decides about the requests that it wants to send.
     pub egress: Arc<dyn EgressPolicy>,
-    /// When it is ended.
+    /// When it is terminated.
     pub deadline: Instant,
-    /// What it may use; of memory at most what the sandbox was made for.
+    /// Its limits; of memory at most what the sandbox was created for.
     pub limits: LimitSettings,
-    /// Ends it at once.
+    /// Terminates it at once.
     pub cancelled: CancellationToken,
     /// Injected faults; `None` for calls of real callers.
     pub fault_injector: Option<Arc<dyn FaultInjector>>,
 }
 
-/// What an action came to: its answer, and what it staged.
+/// The outcome of an action: its reply, and what it staged.
 pub struct Outcome {
-    /// What the guest answered. Hostile until checked.
+    /// The guest's reply. Untrusted until checked.
     pub reply: GuestReply,
-    /// With what was read and staged.
+    /// What was read and staged.
     pub transaction: Transaction,
-    /// What it says to people, to be shown when what it staged has landed.
+    /// Messages to the operators, to be shown after the commit.
     pub notices: Vec<Notice>,
 }
 
-/// What a guest answered.
+/// The reply of a guest.
 #[derive(Debug)]
 pub struct GuestReply {
-    /// Made to be read.
+    /// A short, human-readable text.
     pub text: String,
-    /// JSON, said to be an object.
+    /// JSON, an object according to the guest.
     pub structured: String,
-    /// Pictures, sounds and links.
+    /// Images, audio and links.
     pub content: Vec<GuestContent>,
 }
 
-/// The part of a guest's answer that is not text.
+/// Non-text content of a reply.
 #[derive(Debug)]
 pub enum GuestContent {
-    /// A picture.
+    /// An image.
     Image {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type, as the guest claims.
         mime: String,
     },
-    /// Something to listen to.
+    /// Audio.
     Audio {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Its MIME type, as the guest claims.
         mime: String,
     },
-    /// A path, as the guest claims.
+    /// A link to a path, as the guest claims.
     Link(String),
 }
 
@@ -148,31 +149,31 @@ pub enum RunError {
     /// The guest returned an error.
     #[error("{message}")]
     Refused {
-        /// One of the contract's codes, or not.
+        /// One of the contract's codes, unless the guest ignores it.
         code: String,
         /// For the model.
         message: String,
         /// For a person.
         hint: Option<String>,
-        /// JSON, or not.
+        /// JSON, unless the guest ignores the contract.
         details: Option<String>,
     },
-    /// The vault changed during the run and the guest returned an error: to be run again.
+    /// Interrupted: the vault changed during the run and the guest returned an error. To be run again.
     #[error("files that it has read were changed meanwhile")]
     Conflict,
     /// The deadline passed.
     #[error("it exceeded its time limit of {} ms", .0.as_millis())]
     TimedOut(Duration),
-    /// The deadline passed before there was a slot for it.
+    /// The deadline passed before a slot was free.
     #[error("it was not started within {} ms", .0.as_millis())]
     NotStarted(Duration),
-    /// The guests of this caller, or of all, have taken the memory that they share.
+    /// The guests of this caller, or of all callers, use all of the shared memory.
     #[error("too much memory is in use")]
     OutOfSharedMemory,
     /// The caller cancelled the call.
     #[error("the call was cancelled")]
     Cancelled,
-    /// Over a limit.
+    /// It exceeded a limit.
     #[error("it {0}")]
     OverLimit(String),
     /// Rights of the call were revoked while it ran.
@@ -225,7 +226,9 @@ impl Runtime {
         let has_started = AtomicBool::new(false);
         let whole_run = async {
             // Dropped last: the slot is free when the instance has given back its memory.
-            let slot = Arc::new(self.slots.acquire(&job.caller).await);
+            let waiting = tracing::debug_span!("guest.wait");
+            let slot = self.slots.acquire(&job.caller).instrument(waiting).await;
+            let slot = Arc::new(slot);
             has_started.store(true, Ordering::Relaxed);
             abi::call(&self.sandbox, &ready, job, slot.clone()).await
         };
@@ -241,12 +244,12 @@ impl Runtime {
         }
     }
 
-    /// What a component says it is, asked in a sandbox where every vault function refuses.
+    /// The description of a component, from a sandbox where every vault function fails.
     pub async fn describe(&self, component: &Component) -> Result<Description, LoadError> {
         let ready = component.ready(self).await.map_err(LoadError::shared)?;
         let deadline = Instant::now() + Duration::from_millis(self.limits.call_ms);
-        let json = abi::describe(&self.sandbox, &ready, deadline, &self.limits).await?;
-        let description = Description::parse(&json)?;
+        let description = abi::describe(&self.sandbox, &ready, deadline, &self.limits).await?;
+        description.check()?;
         description.check_schemas()?;
         Ok(description)
     }

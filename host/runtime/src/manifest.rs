@@ -54,12 +54,12 @@ pub enum ManifestError {
     /// It is too long.
     #[error("it has {0} bytes; at most {MAX_BYTES} are allowed")]
     TooLong(usize),
-    /// A host that is none.
+    /// An invalid host.
     #[error(
         "`{0}` is not a valid HTTP host: write `api.example.com`, `*.example.org` or `localhost:8080`"
     )]
     BadHost(String),
-    /// There are two, and they differ.
+    /// There are several that differ.
     #[error("the component contains two that differ")]
     Several,
 }

@@ -51,11 +51,11 @@ pub(super) enum Stopped {
 pub(super) struct CallState {
     pub(super) domain: Arc<str>,
     pub(super) meter: Meter,
-    /// `None` while a component is asked to describe itself, and while a long operation has it on another thread.
+    /// `None` while a component describes itself, and while a long operation has it on another thread.
     pub(super) transaction: Option<Transaction>,
-    /// `None` while a component is asked to describe itself.
+    /// `None` while a component describes itself.
     pub(super) index: Option<Arc<Index>>,
-    /// `None` while a component is asked to describe itself.
+    /// `None` while a component describes itself.
     pub(super) environment: Option<Arc<dyn CallEnvironment>>,
     pub(super) notices: Vec<Notice>,
     pub(super) tally: UsageReport,
@@ -72,26 +72,26 @@ pub(super) struct Meter {
     deadline: Instant,
     memory_bytes: usize,
     pub(super) fault_injector: Option<Arc<dyn FaultInjector>>,
-    /// What the fault_injector wants this host call to fail with.
+    /// The error that the fault injector wants this host call to fail with.
     refused: Option<VaultError>,
-    /// As of when the call's rights are known.
+    /// The generation of the call's rights.
     pub(super) generation: u64,
     /// How much it may still log.
     pub(super) log_bytes_left: usize,
     turn: Turn,
-    /// Counts its memory. `None` while a component is asked to describe itself.
+    /// Counts its memory. `None` while a component describes itself.
     permit: Option<Arc<Permit>>,
 }
 
-/// What a run used. It is told when this is dropped, so also where the run is given up midway.
+/// The usage of a run. It is reported on drop, so also if the run is cancelled.
 pub(super) struct UsageReport {
     pub(super) used: Used,
-    tell: Option<Arc<dyn CallEnvironment>>,
+    environment: Option<Arc<dyn CallEnvironment>>,
 }
 
 impl Drop for UsageReport {
     fn drop(&mut self) {
-        if let Some(environment) = self.tell.take() {
+        if let Some(environment) = self.environment.take() {
             environment.used(self.used);
         }
     }
@@ -130,7 +130,7 @@ impl CallState {
             },
             tally: UsageReport {
                 used: Used::default(),
-                tell: environment.clone(),
+                environment: environment.clone(),
             },
             transaction,
             index,
@@ -219,7 +219,7 @@ impl Meter {
         }
     }
 
-    /// What the fault_injector wants this host call to fail with.
+    /// The error that the fault injector wants this host call to fail with.
     pub(super) fn refused(&mut self) -> Option<VaultError> {
         self.refused.take()
     }
@@ -294,7 +294,7 @@ impl ResourceLimiter for CallState {
     }
 }
 
-/// What a host function ends with when it does not succeed: an error that the guest sees, or the end of the guest.
+/// Why a host function failed: with an error that the guest receives, or with the end of the guest.
 #[derive(Debug)]
 pub(super) enum Refusal {
     Error(VaultError),

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use tracing_subscriber::EnvFilter;
 
-use super::failure::Failure;
+use crate::cli::ui::failure::Failure;
 use notehost_config::{LogFormat, Running};
 use notehost_records::visible::{visible_json, visible_with_styles};
 
@@ -12,10 +12,10 @@ use notehost_records::visible::{visible_json, visible_with_styles};
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Starts logging, at the level `usual` unless another one was set.
-pub(super) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
-    let said = running.log.as_deref().unwrap_or(usual);
-    let filter = EnvFilter::try_new(directives(said)).map_err(|error| {
-        Failure::usage(format!("invalid `--log {said}`: {error}")).with_hint(format!(
+pub(crate) fn start(running: &Running, usual: &str) -> Result<(), Failure> {
+    let level = running.log.as_deref().unwrap_or(usual);
+    let filter = EnvFilter::try_new(directives(level)).map_err(|error| {
+        Failure::usage(format!("invalid `--log {level}`: {error}")).with_hint(format!(
             "expected one of {}, or a filter such as `notehost::vault=debug`",
             LEVELS.join(", ")
         ))
@@ -61,11 +61,11 @@ impl Write for LogWriter {
 }
 
 /// A level applies to Notehost's own crates: logs of its libraries are of little use to an admin.
-fn directives(said: &str) -> String {
-    match said.to_lowercase().as_str() {
+fn directives(level: &str) -> String {
+    match level.to_lowercase().as_str() {
         "off" => "off".to_owned(),
         // rmcp logs protocol errors, which are returned to the client anyway, and disconnects, which are not errors.
         level if LEVELS.contains(&level) => format!("error,rmcp=off,notehost={level}"),
-        _ => said.to_owned(),
+        _ => level.to_owned(),
     }
 }

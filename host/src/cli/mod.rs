@@ -1,44 +1,14 @@
-//! The command line: one file per command, and what they share. The user interface is here; the work of a
-//! command is done by the other crates.
+//! The command line: `commands` has a file or folder for each command, `ui` has what they show on a terminal; beside
+//! them is what commands share. The work of a command is done by the other crates.
 //!
 //! Exit codes: 0 ok, 1 the call failed (or a check did), 2 usage, 3 could not connect or start.
 
-mod action_help;
-mod approval;
-mod audit;
-mod bar;
-mod call;
-mod complete;
-mod component;
-mod config;
-mod connect;
-mod demo;
-mod doctor;
-mod doctor_settings;
-mod doctor_vault;
-mod failure;
-mod fields;
-mod help;
-mod history;
-mod history_output;
-mod index;
-mod local_listener;
+mod commands;
 mod logging;
-mod man;
 mod options;
-mod pages;
-mod permission;
-mod profile;
-mod question;
 mod records;
 mod remote;
-mod reply;
-mod serve;
-mod stats;
-mod terminal;
-mod token;
-mod tools;
-mod tour;
+mod ui;
 mod word_order;
 
 use std::ffi::OsString;
@@ -46,7 +16,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use terminal::Terminal;
+use commands::{
+    approval, audit, call, complete, component, config, connect, doctor, help, history, index, man,
+    permission, profile, serve, stats, token, tools,
+};
+use ui::failure::Failure;
+use ui::terminal::{self, Terminal};
 
 /// An MCP server for folders of Markdown notes whose tools are sandboxed components.
 #[derive(Debug, Parser)]
@@ -135,7 +110,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
     if !arguments.command.writes_for_others() {
         notehost_platform::private::restrict_new_files();
     }
-    let done = notehost_embedded::prepare().map_err(failure::Failure::start);
+    let done = notehost_embedded::prepare().map_err(Failure::start);
     let done = done.and_then(|()| match arguments.command {
         Command::Serve(command) => command.run(),
         Command::Call(command) => command.run(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::failure::Failure;
+use crate::cli::ui::failure::Failure;
 use notehost_config::{
     self as config, Confirm, Loaded, LogFormat, Overrides, Surface, parse_address,
 };
@@ -17,29 +17,29 @@ use notehost_vault::Tier;
 
 /// Flags of every command that reads the settings.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct Common {
+pub(crate) struct Common {
     /// The config file, instead of the platform's default
     #[arg(long, value_name = "FILE")]
-    pub(super) config: Option<PathBuf>,
+    pub(crate) config: Option<PathBuf>,
     /// The state folder: index, compiled code, history
     #[arg(long, value_name = "DIR")]
-    pub(super) state: Option<PathBuf>,
+    pub(crate) state: Option<PathBuf>,
     /// The log level on stderr: error, warn, info, debug, trace, or a filter such as `notehost::vault=debug`
     #[arg(long, value_name = "LEVEL")]
-    pub(super) log: Option<String>,
+    pub(crate) log: Option<String>,
     /// The log format
     #[arg(long, value_name = "FORMAT")]
-    pub(super) log_format: Option<LogFormat>,
+    pub(crate) log_format: Option<LogFormat>,
 }
 
 impl Common {
     /// Whether a flag names a config file or state folder of this machine.
-    pub(super) fn is_named(&self) -> bool {
+    pub(crate) fn is_named(&self) -> bool {
         self.config.is_some() || self.state.is_some()
     }
 
     /// The settings of these flags.
-    pub(super) fn given(self) -> Overrides {
+    pub(crate) fn given(self) -> Overrides {
         Overrides {
             config: self.config,
             state: self.state,
@@ -52,11 +52,11 @@ impl Common {
 
 /// The flags that select what is served and how.
 #[derive(Debug, Clone, Default, Args)]
-pub(super) struct ServeFlags {
+pub(crate) struct ServeFlags {
     /// The folder of notes, or the id of a configured vault
-    pub(super) vault: Option<PathBuf>,
+    pub(crate) vault: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) common: Common,
+    pub(crate) common: Common,
     /// Serve over HTTP instead of stdio [without ADDR: 127.0.0.1:8765]
     #[arg(
         long,
@@ -65,27 +65,27 @@ pub(super) struct ServeFlags {
         default_missing_value = "127.0.0.1:8765",
         value_parser = http_address
     )]
-    pub(super) http: Option<SocketAddr>,
+    pub(crate) http: Option<SocketAddr>,
     /// Serve over HTTP without authentication, only on loopback: every user and container of this machine is a caller
     #[arg(long)]
-    pub(super) no_auth: bool,
+    pub(crate) no_auth: bool,
     /// What clients may do in notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
-    pub(super) allow: Option<Tier>,
+    pub(crate) allow: Option<Tier>,
     /// How the tools are presented to a client
     #[arg(long, value_name = "S")]
-    pub(super) surface: Option<Surface>,
+    pub(crate) surface: Option<Surface>,
     /// When a change needs confirmation by a person
     #[arg(long, value_name = "WHEN")]
-    pub(super) confirm: Option<Confirm>,
+    pub(crate) confirm: Option<Confirm>,
     /// Accept only built-in components and components signed by a trusted publisher
     #[arg(long)]
-    pub(super) require_signed: bool,
+    pub(crate) require_signed: bool,
 }
 
 impl ServeFlags {
     /// The settings of these flags.
-    pub(super) fn given(self) -> Overrides {
+    pub(crate) fn given(self) -> Overrides {
         Overrides {
             vault: self.vault,
             http: self.http,
@@ -100,7 +100,7 @@ impl ServeFlags {
 }
 
 /// Loads the settings from flags, the environment and the config file.
-pub(super) fn load(given: Overrides) -> Result<Loaded, Failure> {
+pub(crate) fn load(given: Overrides) -> Result<Loaded, Failure> {
     let loaded = config::load(given, &|name| std::env::var_os(name))?;
     // Before anything is created there: a folder with other files is refused.
     notehost_records::state_folder::check_state(&loaded.running.state)
@@ -123,7 +123,7 @@ fn http_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Runs a future to completion.
-pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -135,7 +135,7 @@ pub(super) fn block_on<T>(work: impl Future<Output = T>) -> Result<T, Failure> {
 }
 
 /// Loads every component, without a vault: enough to describe their actions.
-pub(super) async fn load_components(loaded: &Loaded) -> Result<Arc<Snapshot>, LoadError> {
+pub(crate) async fn load_components(loaded: &Loaded) -> Result<Arc<Snapshot>, LoadError> {
     let state = &loaded.running.state;
     let runtime = Runtime::new(&loaded.settings.sandbox_limits(), &state.join("compiled"))?;
     Ok(Registry::load(&loaded.settings, &runtime, state)

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::failure::Failure;
-use super::logging;
-use super::options::{self, Common};
-use super::terminal::Terminal;
+use crate::cli::logging;
+use crate::cli::options::{self, Common};
+use crate::cli::ui::failure::Failure;
 use notehost_config::{Loaded, Overrides};
+use notehost_platform::clock::now_ms;
 use notehost_policy::auth::{Caller, Token, Tokens};
-use notehost_records::database::{Database, DatabaseError, now_ms};
+use notehost_records::{Records, RecordsError};
 
 /// Opens the settings and the records of their state folder.
-pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
+pub(crate) fn open(common: Common) -> Result<(Loaded, Arc<dyn Records>), Failure> {
     // Only flags and variables set the state folder: an invalid config must not prevent reading the records.
     let loaded = options::load(Overrides {
         ignore_file: true,
@@ -20,37 +20,22 @@ pub(super) fn open(common: Common) -> Result<(Loaded, Database), Failure> {
         ..common.given()
     })?;
     logging::start(&loaded.running, "warn")?;
-    let database = notehost_policy::open_records(&loaded.running.state)?;
-    Ok((loaded, database))
+    let records = notehost_records::open(&loaded.running.state)?;
+    Ok((loaded, records))
 }
 
-impl From<DatabaseError> for Failure {
-    fn from(error: DatabaseError) -> Self {
+impl From<RecordsError> for Failure {
+    fn from(error: RecordsError) -> Self {
         Failure::start(error.to_string())
     }
 }
 
-/// A unified diff, coloured on a terminal.
-pub(super) fn coloured_diff(terminal: &Terminal, diff: &str) -> String {
-    let mut text = String::new();
-    for line in terminal.safe(diff).lines() {
-        let coloured = match line.as_bytes().first() {
-            Some(b'+') => terminal.good(line),
-            Some(b'-') => terminal.bad(line),
-            Some(b'@') => terminal.faint(line),
-            _ => line.to_owned(),
-        };
-        text.push_str(&coloured);
-        text.push('\n');
-    }
-    text
-}
-
 /// The caller of the token with that name, if there is one; an error if it is revoked or expired.
-pub(super) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>, Failure> {
-    let tokens = Tokens::new(Arc::new(notehost_policy::open_records(
+pub(crate) fn token_caller(loaded: &Loaded, name: &str) -> Result<Option<Caller>, Failure> {
+    let tokens = Tokens::new(
+        notehost_records::open(&loaded.running.state)?,
         &loaded.running.state,
-    )?));
+    );
     let found = tokens
         .list()?
         .into_iter()

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 
 use clap::{Args, CommandFactory};
 
-use super::call::Call;
-use super::help::Help;
+use crate::cli::commands::call::Call;
+use crate::cli::commands::help::Help;
 use notehost_config::nearest;
 use notehost_pipeline::registry::EMBEDDED;
 use notehost_runtime::check_name;
@@ -17,7 +17,7 @@ use notehost_runtime::check_name;
 ///
 /// Everything after `--` is fields, so that a field can have the name of a flag. A `--help` behind the
 /// action prints the help of that action.
-pub(super) fn arrange(mut words: Vec<OsString>) -> Vec<OsString> {
+pub(crate) fn arrange(mut words: Vec<OsString>) -> Vec<OsString> {
     if leaves_out_call(&words) {
         words.insert(1, "call".into());
         if words.len() == 3 {
@@ -79,7 +79,7 @@ fn leaves_out_call(words: &[OsString]) -> bool {
     let Some(first) = words.get(1).and_then(|word| word.to_str()) else {
         return false;
     };
-    let program = super::Arguments::command();
+    let program = crate::cli::Arguments::command();
     let commands = || program.get_subcommands().map(clap::Command::get_name);
     if commands().any(|command| command == first) {
         return false;
@@ -169,7 +169,7 @@ mod tests {
             arranged("notehost document read -h"),
             "notehost help document read"
         );
-        // A domain of somebody else; a command that is misspelt; a word that is neither.
+        // A third-party domain; a misspelt command; a word that is neither.
         assert_eq!(
             arranged("notehost todo add --text x"),
             "notehost call -- todo add --text x"

@@ -1,41 +1,15 @@
-//! The transports: MCP over stdio and over Streamable HTTP, in its stateless and session-based revisions. Only this
-//! crate knows rmcp, stdout and sockets. It turns requests into `dispatch::call` and outcomes into MCP results.
+//! The transports: MCP over stdio (`stdio`) and over Streamable HTTP (`http`), in its stateless and session-based
+//! revisions, with one server behind both (`mcp`) and the bounds of both (`limits`). Only this crate knows rmcp, stdout
+//! and sockets. It turns requests into calls of the pipeline and outcomes into MCP results. What the tools are and what
+//! a tool call means is decided by the crate `tools`.
 
-// The futures of a call nest deeper than the default allows to look.
+// The types of a call's futures nest deeper than the default limit.
 #![recursion_limit = "256"]
 
-mod bounds;
-mod client;
-mod completion;
-mod drain;
-mod elicitation;
-mod finder;
-mod help;
 mod http;
-mod lines;
+mod limits;
 mod mcp;
-mod message_limit;
-mod orientation;
-mod panic_guard;
-mod pool;
-mod progress;
-mod prompts;
-mod ranking;
-mod resolve;
-mod resources;
-mod results;
-mod schema;
-mod short_description;
-mod shutdown;
 mod stdio;
-mod subscriptions;
-mod surface;
-mod synonyms;
-mod tasks;
-#[cfg(test)]
-mod tests;
-mod uris;
-mod wording;
 
 use std::io;
 use std::net::SocketAddr;
@@ -43,22 +17,19 @@ use std::net::SocketAddr;
 use serde_json::Value;
 
 use notehost_config::Surface;
-use notehost_pipeline::registry::Snapshot;
+use notehost_pipeline::{CallError, Reply};
 use notehost_policy::auth::{AuthError, TokenError};
 
+pub use http::{check_http, serve_http};
 #[cfg(fuzzing)]
 #[doc(hidden)]
-pub use bounds::fuzz_message;
-pub use client::{Client, ClientError};
-pub use http::{check_http, serve_http};
+pub use limits::bounds::fuzz_message;
 pub use stdio::serve_stdio;
 
-/// The tools that `tools/list` returns to callers who see these domains.
-pub fn tool_list(domains: &Snapshot, surface: Surface) -> Vec<Value> {
-    let tools = surface::tools(domains, surface).into_iter();
-    tools
-        .filter_map(|tool| serde_json::to_value(tool).ok())
-        .collect()
+/// The JSON of a result for a client that shows only text, such as the command line; its tests parse it.
+#[doc(hidden)]
+pub fn tool_result(outcome: Result<Reply, CallError>) -> Value {
+    mcp::tool_result(outcome)
 }
 
 /// The options of all transports.
@@ -88,7 +59,7 @@ pub enum TransportError {
     Token(#[from] TokenError),
     /// The system's random number generator failed.
     #[error("the random number generator failed: {0}")]
-    Random(#[from] getrandom::Error),
+    Random(#[from] notehost_platform::random::RandomError),
     /// Authentication cannot be set up.
     #[error(transparent)]
     Auth(#[from] AuthError),

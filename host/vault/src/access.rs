@@ -6,8 +6,8 @@ use std::{fmt, str::FromStr, sync::Arc, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::VaultError;
-use super::types::Kind;
+use crate::error::VaultError;
+use crate::types::Kind;
 
 /// What a caller may do in a place. Each tier includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

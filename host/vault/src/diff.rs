@@ -11,7 +11,7 @@ use std::{
 
 use similar::{Algorithm, DiffOp, TextDiff, group_diff_ops, udiff::UnifiedHunkHeader};
 
-use super::types::{ChangeKind, StagedChange};
+use crate::types::{ChangeKind, StagedChange};
 
 /// The longest diff that is shown, in bytes.
 const MAX_DIFF: usize = 256 << 10;
@@ -28,12 +28,12 @@ pub const SUMMARISED: &str = "… summarised: comparing all lines would take too
 const MAX_WRITTEN: usize = MAX_DIFF + (16 << 10);
 
 /// What the comparisons of one call may still take.
-pub(super) struct DiffBudget {
+pub(crate) struct DiffBudget {
     deadline: Instant,
 }
 
 impl DiffBudget {
-    pub(super) fn new() -> DiffBudget {
+    pub(crate) fn new() -> DiffBudget {
         DiffBudget {
             deadline: Instant::now() + CALL_BUDGET,
         }
@@ -46,7 +46,7 @@ impl DiffBudget {
     }
 
     #[cfg(test)]
-    pub(super) fn used_up() -> DiffBudget {
+    pub(crate) fn used_up() -> DiffBudget {
         DiffBudget {
             deadline: Instant::now(),
         }
@@ -80,7 +80,7 @@ impl LineDiff {
 }
 
 /// The lines added and removed, or bytes where one side is not text; and how the lines differ.
-pub(super) fn compare(
+pub(crate) fn compare(
     before: Option<&[u8]>,
     after: Option<&[u8]>,
     budget: &DiffBudget,

@@ -4,12 +4,9 @@
 
 use notehost_platform::shell::quoted;
 use notehost_sdk::Code;
-use std::io;
-
-use rustix::io::Errno;
 use serde_json::{Value, json};
 
-use super::access::Tier;
+use crate::access::Tier;
 
 /// Why the vault refused or failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -45,7 +42,7 @@ impl VaultError {
         self
     }
 
-    pub(super) fn with_details(mut self, details: Value) -> Self {
+    pub(crate) fn with_details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
@@ -70,7 +67,7 @@ impl VaultError {
         VaultError::new(Code::ValidationError, message)
     }
 
-    pub(super) fn absent(path: &str) -> Self {
+    pub(crate) fn absent(path: &str) -> Self {
         let what = if path.to_ascii_lowercase().ends_with(".md") {
             "note"
         } else {
@@ -79,16 +76,16 @@ impl VaultError {
         VaultError::new(Code::NotFound, format!("no {what} `{path}`"))
     }
 
-    pub(super) fn absent_folder(path: &str) -> Self {
+    pub(crate) fn absent_folder(path: &str) -> Self {
         VaultError::new(Code::NotFound, format!("no folder `{path}`"))
     }
 
-    pub(super) fn exists(path: &str) -> Self {
+    pub(crate) fn exists(path: &str) -> Self {
         VaultError::new(Code::AlreadyExists, format!("`{path}` is already there"))
             .with_details(json!({ "path": path }))
     }
 
-    pub(super) fn conflict(path: &str) -> Self {
+    pub(crate) fn conflict(path: &str) -> Self {
         VaultError::new(
             Code::Conflict,
             format!("`{path}` is not as it was: read it again and repeat the change"),
@@ -98,7 +95,7 @@ impl VaultError {
 
     /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
     /// `rule` is the glob of the rule that allows less here than in the rest of the notebook.
-    pub(super) fn denied(path: &str, needed: Tier, rule: Option<String>) -> Self {
+    pub(crate) fn denied(path: &str, needed: Tier, rule: Option<String>) -> Self {
         let notebook = match path.split_once('/') {
             Some((notebook, _)) => notebook,
             None if path.contains('.') => ".",
@@ -125,7 +122,7 @@ impl VaultError {
         .with_hint(hint)
     }
 
-    pub(super) fn read_only(path: &str) -> Self {
+    pub(crate) fn read_only(path: &str) -> Self {
         VaultError::new(Code::ReadOnly, format!("`{path}` is read-only on disk"))
             .with_hint("make the file and its folder writable for the user that runs notehost")
     }
@@ -146,28 +143,6 @@ impl VaultError {
     /// `internal_error`, with what was being done and why it failed.
     pub fn internal(doing: &str, cause: impl std::fmt::Display) -> Self {
         VaultError::new(Code::InternalError, format!("could not {doing}: {cause}"))
-    }
-
-    /// What the operating system said, in the caller's terms.
-    pub(super) fn io(path: &str, error: &io::Error) -> Self {
-        match error.raw_os_error().map(Errno::from_raw_os_error) {
-            Some(Errno::NOSPC | Errno::DQUOT) => {
-                VaultError::new(Code::Unavailable, "the disk is full; nothing was changed")
-                    .with_hint("free some space on the disk that holds the vault")
-            }
-            Some(Errno::ACCESS | Errno::PERM | Errno::ROFS) => VaultError::read_only(path),
-            Some(Errno::NAMETOOLONG) => {
-                VaultError::invalid(format!("the name of `{path}` is too long for the disk"))
-            }
-            Some(Errno::NOENT | Errno::NOTDIR) => VaultError::absent(path),
-            Some(Errno::MFILE | Errno::NFILE) => {
-                VaultError::new(Code::Unavailable, "too many files are open; try again")
-            }
-            _ => VaultError::new(
-                Code::Unavailable,
-                format!("disk error at `{path}`: {}", error.kind()),
-            ),
-        }
     }
 }
 

@@ -53,8 +53,10 @@ pub fn reply_point(name: &str) {
 /// Stops the process here (`NOTEHOST_FAIL_POINT=name[:nth]`), fails as a full disk would (`NOTEHOST_FAIL_ENOSPC=name[:nth]`)
 /// or panics (`NOTEHOST_FAIL_PANIC=name[:nth]`), if the environment asks for it.
 #[cfg(debug_assertions)]
-pub(super) fn fail_point(name: &str) -> io::Result<()> {
-    use std::{collections::HashMap, sync::Mutex};
+pub(crate) fn fail_point(name: &str) -> io::Result<()> {
+    use std::collections::HashMap;
+
+    use parking_lot::Mutex;
     static PASSED: Mutex<Option<HashMap<String, usize>>> = Mutex::new(None);
 
     debug_assert!(
@@ -65,7 +67,7 @@ pub(super) fn fail_point(name: &str) -> io::Result<()> {
     injected::act(name);
     #[cfg(test)]
     if injected::take(name) {
-        return Err(rustix::io::Errno::NOSPC.into());
+        return Err(notehost_platform::errors::disk_full());
     }
     let asked = |variable: &str| {
         let value = std::env::var(variable).ok()?;
@@ -77,9 +79,7 @@ pub(super) fn fail_point(name: &str) -> io::Result<()> {
     if stop.is_none() && full.is_none() && panic.is_none() {
         return Ok(());
     }
-    let mut passed = PASSED
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut passed = PASSED.lock();
     let count = passed
         .get_or_insert_default()
         .entry(name.to_owned())
@@ -90,7 +90,7 @@ pub(super) fn fail_point(name: &str) -> io::Result<()> {
     }
     assert!(panic != Some(*count), "a test asked for a panic");
     if full == Some(*count) {
-        return Err(rustix::io::Errno::NOSPC.into());
+        return Err(notehost_platform::errors::disk_full());
     }
     Ok(())
 }
@@ -98,13 +98,13 @@ pub(super) fn fail_point(name: &str) -> io::Result<()> {
 /// In a release, nothing can be stopped here.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
-pub(super) fn fail_point(_name: &str) -> io::Result<()> {
+pub(crate) fn fail_point(_name: &str) -> io::Result<()> {
     Ok(())
 }
 
 /// A full disk at a chosen step, for the tests of this room, per thread.
 #[cfg(test)]
-pub(super) mod injected {
+pub(crate) mod injected {
     use std::cell::{Cell, RefCell};
 
     thread_local! { static IS_EXCHANGE_OFF: Cell<bool> = const { Cell::new(false) }; }
@@ -123,7 +123,7 @@ pub(super) mod injected {
         ACT.set(Some((name.to_owned(), Box::new(act))));
     }
 
-    pub(super) fn act(name: &str) {
+    pub(crate) fn act(name: &str) {
         let act = ACT.with_borrow_mut(|act| act.take_if(|(wanted, _)| wanted == name));
         if let Some((_, act)) = act {
             act();
@@ -144,7 +144,7 @@ pub(super) mod injected {
         FULL.take().is_some()
     }
 
-    pub(super) fn take(name: &str) -> bool {
+    pub(crate) fn take(name: &str) -> bool {
         FULL.with_borrow_mut(|full| match full {
             Some((wanted, 1)) if wanted == name => {
                 *full = None;

@@ -10,7 +10,7 @@ use std::{
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Milliseconds since 1970.
-pub(super) fn now_millis() -> u64 {
+pub(crate) fn now_millis() -> u64 {
     SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| {
@@ -19,7 +19,7 @@ pub(super) fn now_millis() -> u64 {
 }
 
 /// A new id: nine characters of time, seven of chance.
-pub(super) fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     static LAST: AtomicU64 = AtomicU64::new(0);
     // Two ids of one process never share a time, so they sort as they were made.
     let now = now_millis();
@@ -39,6 +39,6 @@ pub(super) fn new_id() -> String {
 }
 
 /// Whether a text from outside could be an id at all: only such a text becomes a file name.
-pub(super) fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| ALPHABET.contains(&byte))
 }

@@ -5,7 +5,7 @@
 use caseless::Caseless;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::error::VaultError;
+use crate::error::VaultError;
 
 const MAX_NAME_BYTES: usize = 255;
 const MAX_PATH_BYTES: usize = 4096;
@@ -16,7 +16,7 @@ pub const PRIVATE: &str = ".notehost";
 /// Checks a guest's path. `""` is the vault itself and has no parts.
 ///
 /// A part that begins with a dot, however disguised, is refused as absent: `Err(None)`.
-pub(super) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
+pub(crate) fn parse(path: &str) -> Result<Vec<&str>, Option<VaultError>> {
     if path.is_empty() {
         return Ok(Vec::new());
     }
@@ -68,7 +68,7 @@ pub fn is_open(path: &str) -> Result<bool, VaultError> {
 
 /// Checks what is asked of a name that is about to be made, beyond what [`parse`] asks of every name: it must
 /// also work where the vault is synchronised to.
-pub(super) fn check_new_name(name: &str) -> Result<(), VaultError> {
+pub(crate) fn check_new_name(name: &str) -> Result<(), VaultError> {
     const RESERVED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
     let refuse = |why: String| {
         Err(VaultError::invalid(format!(
@@ -100,7 +100,7 @@ pub(super) fn check_new_name(name: &str) -> Result<(), VaultError> {
 }
 
 /// Whether a name is closed to components: it begins with a dot, as far as any system might see it.
-pub(super) fn is_closed(name: &str) -> bool {
+pub(crate) fn is_closed(name: &str) -> bool {
     // Nearly every name begins with a plain letter or digit: nothing can hide in front of it.
     if name
         .as_bytes()
@@ -120,7 +120,7 @@ pub(super) fn is_closed(name: &str) -> bool {
 }
 
 /// Whether a name found on disk can be named in a path at all.
-pub(super) fn is_speakable(name: &str) -> bool {
+pub(crate) fn is_speakable(name: &str) -> bool {
     !is_closed(name) && !name.contains('\\') && !name.chars().any(char::is_control)
 }
 
@@ -134,7 +134,7 @@ fn is_ignorable(c: char) -> bool {
 }
 
 /// The NFC form; borrowed where it already is.
-pub(super) fn composed(text: &str) -> std::borrow::Cow<'_, str> {
+pub(crate) fn composed(text: &str) -> std::borrow::Cow<'_, str> {
     if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
         text.into()
     } else {
@@ -152,7 +152,7 @@ pub fn folded(text: &str) -> String {
 }
 
 /// A path below a folder.
-pub(super) fn join(folder: &str, name: &str) -> String {
+pub(crate) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() {
         name.to_owned()
     } else {
@@ -161,12 +161,12 @@ pub(super) fn join(folder: &str, name: &str) -> String {
 }
 
 /// The folder of a path, and the name in it.
-pub(super) fn split(path: &str) -> (&str, &str) {
+pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Whether a path is below a folder.
-pub(super) fn is_below(path: &str, folder: &str) -> bool {
+pub(crate) fn is_below(path: &str, folder: &str) -> bool {
     folder.is_empty() && !path.is_empty()
         || path
             .strip_prefix(folder)

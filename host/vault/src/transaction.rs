@@ -1,70 +1,89 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`.
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`; `commit`
+//! validates the read set and hands what is staged to the storage.
+
+pub(crate) mod change_details;
+pub(crate) mod changes;
+pub(crate) mod commit;
+pub(crate) mod history_operations;
+pub(crate) mod lookup;
+pub(crate) mod read;
+pub(crate) mod revocation;
+pub(crate) mod stage;
+pub(crate) mod store;
+pub(crate) mod suggestions;
+pub(crate) mod text_search;
+pub(crate) mod trash;
+pub(crate) mod validate;
+pub(crate) mod view;
 
 use notehost_sdk::Code;
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
-    time::SystemTime,
 };
 
-use super::{
+use crate::{
     Vault,
     access::{Access, Effect, Rules, Tier},
-    disk::{Digest, Node, Signature, Status},
     error::VaultError,
     identifier::now_millis,
     path::{is_below, parse, split},
+    storage::{
+        Position,
+        change_set::{ReadRecord, StagedFile, UndoTarget},
+        stamp::{Digest, Node},
+    },
+    transaction::view::FolderListings,
     types::Kind,
-    view::FolderListings,
 };
 use notehost_platform::memory::release_free_memory;
 
 /// What a call does in a vault: reads see one state of it and the call's own writes; nothing is visible to
 /// anybody else before [`Transaction::commit`].
 pub struct Transaction {
-    pub(super) vault: Arc<Vault>,
-    pub(super) access: Access,
+    pub(crate) vault: Arc<Vault>,
+    pub(crate) access: Access,
     /// What it could do at the beginning; it may be less by now.
-    pub(super) began_rules: Arc<dyn Rules>,
+    pub(crate) began_rules: Arc<dyn Rules>,
     /// Why nothing may be written any more, if so.
-    pub(super) closed: Option<VaultError>,
-    /// The vault's sequence at the beginning.
-    pub(super) began: u64,
-    pub(super) began_millis: u64,
+    pub(crate) closed: Option<VaultError>,
+    /// How far commits had come at the beginning.
+    pub(crate) began: Position,
+    pub(crate) began_millis: u64,
     /// The read set, by canonical path: what commit must find unchanged.
-    pub(super) seen: BTreeMap<String, ReadRecord>,
+    pub(crate) seen: BTreeMap<String, ReadRecord>,
     /// Searches and listings with the digests of their answers, to be repeated if another commit landed meanwhile.
-    pub(super) scans: HashMap<ScanQuery, Digest>,
+    pub(crate) scans: HashMap<ScanQuery, Digest>,
     /// Answers of the index, to be asked for again in the same case.
-    pub(super) relied: Vec<AnswerDependency>,
+    pub(crate) relied: Vec<AnswerDependency>,
     /// The folders as they were when they were first gone through.
-    pub(super) survey: Option<Arc<FolderListings>>,
+    pub(crate) survey: Option<Arc<FolderListings>>,
     /// A file that changed between two reads of this transaction: it can only be run again.
-    pub(super) torn: Option<String>,
+    pub(crate) torn: Option<String>,
     /// Files as they would be; `None` where a file of the disk would be gone.
-    pub(super) staged: BTreeMap<String, Option<StagedFile>>,
+    pub(crate) staged: BTreeMap<String, Option<StagedFile>>,
     /// Files of the disk that would go to the trash, with the id there.
-    pub(super) trashed: BTreeMap<String, String>,
+    pub(crate) trashed: BTreeMap<String, String>,
     /// Where files were that are restored from the trash.
-    pub(super) restored: BTreeSet<String>,
-    pub(super) new_folders: BTreeSet<String>,
+    pub(crate) restored: BTreeSet<String>,
+    pub(crate) new_folders: BTreeSet<String>,
     /// Folders that were renamed or removed, to be pruned if nothing is left in them.
-    pub(super) gone_folders: BTreeSet<String>,
-    pub(super) undoes: Option<UndoTarget>,
+    pub(crate) gone_folders: BTreeSet<String>,
+    pub(crate) undoes: Option<UndoTarget>,
     /// How many bytes the call gave to write, replaced ones too.
-    pub(super) written: u64,
-    pub(super) kept: ReadBytes,
+    pub(crate) written: u64,
+    pub(crate) kept: ReadBytes,
     /// How many bytes of questions are held, to be asked again at commit.
-    pub(super) retained: u64,
-    pub(super) store_bytes: Option<u64>,
+    pub(crate) retained: u64,
+    pub(crate) store_bytes: Option<u64>,
 }
 
 /// How many bytes of what was read are kept.
 // Invariant: stands after all that holds them, so that they are free when it goes.
 #[derive(Default)]
-pub(super) struct ReadBytes(pub(super) u64);
+pub(crate) struct ReadBytes(pub(crate) u64);
 
 impl Drop for ReadBytes {
     fn drop(&mut self) {
@@ -80,41 +99,14 @@ impl Drop for ReadBytes {
 pub type RecomputeAnswer = Arc<dyn Fn(&Transaction) -> Option<[u8; 32]> + Send + Sync>;
 
 /// An answer that does not come from files of the read set, and how to compute it again.
-pub(super) struct AnswerDependency {
-    pub(super) answer: [u8; 32],
-    pub(super) again: RecomputeAnswer,
-}
-
-/// The state of a file at its first access in a transaction.
-#[derive(Clone, Debug)]
-pub(super) enum ReadRecord {
-    /// It did not exist.
-    Absent,
-    /// An entry of this kind existed; nothing else of it was read.
-    Present(Node),
-    /// A file whose content was read or digested.
-    File(ReadFile),
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct ReadFile {
-    pub(super) digest: Digest,
-    pub(super) status: Status,
-    pub(super) at: SystemTime,
-    /// Kept so that repeated reads agree, as long as there is room.
-    pub(super) content: Option<Arc<[u8]>>,
-}
-
-impl ReadFile {
-    /// Whether the disk's word is enough that a file is still the same.
-    pub(super) fn vouches_for(&self, now: &Signature) -> bool {
-        self.status.signature == *now && !now.is_racy(self.at)
-    }
+pub(crate) struct AnswerDependency {
+    pub(crate) answer: [u8; 32],
+    pub(crate) again: RecomputeAnswer,
 }
 
 /// A question whose answer depends on many files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum ScanQuery {
+pub(crate) enum ScanQuery {
     Below {
         folder: String,
         recursive: bool,
@@ -130,7 +122,7 @@ pub(super) enum ScanQuery {
 
 impl ScanQuery {
     /// What it takes in memory, about.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let words = match self {
             ScanQuery::Below { folder, .. } => folder.len(),
             ScanQuery::Resolve { name, source } => {
@@ -145,29 +137,10 @@ impl ScanQuery {
     }
 }
 
-/// A file as it would be after the commit.
-#[derive(Clone, Debug)]
-pub(super) struct StagedFile {
-    /// Where the same file is on disk now; `None` for a new one.
-    pub(super) origin: Option<String>,
-    /// Its new bytes; `None` leaves those of its origin.
-    pub(super) bytes: Option<Arc<[u8]>>,
-    /// Its new mode; `None` leaves that of its origin.
-    pub(super) mode: Option<u32>,
-}
-
-/// The change that this transaction takes back.
-#[derive(Clone, Debug)]
-pub(super) struct UndoTarget {
-    pub(super) change: String,
-    /// Whether all of it is taken back, and not only what the caller may see.
-    pub(super) is_whole: bool,
-}
-
 impl Transaction {
-    pub(super) fn new(vault: Arc<Vault>, access: Access) -> Self {
+    pub(crate) fn new(vault: Arc<Vault>, access: Access) -> Self {
         Transaction {
-            began: vault.sequence(),
+            began: vault.storage.position(),
             began_millis: now_millis(),
             vault,
             began_rules: Arc::clone(&access.rules),
@@ -192,12 +165,12 @@ impl Transaction {
     }
 
     /// Whether nothing is staged.
-    pub fn is_read_only(&self) -> bool {
+    pub fn has_no_changes(&self) -> bool {
         self.staged.is_empty() && self.new_folders.is_empty() && self.gone_folders.is_empty()
     }
 
     /// What the caller, the component and the action may do together.
-    pub fn terms(&self) -> &Access {
+    pub fn access(&self) -> &Access {
         &self.access
     }
 
@@ -249,7 +222,7 @@ impl Transaction {
     }
 
     /// The caller's tier at a path, regardless of the action's effect.
-    pub fn access(&self, path: &str) -> Tier {
+    pub fn tier_at(&self, path: &str) -> Tier {
         match self.find(path) {
             Ok(Some(found)) => self.tier(&found.path).min(self.tier(&found.spelt)),
             // For what is not there the path itself must do, with folders found as they are spelt.
@@ -263,7 +236,7 @@ impl Transaction {
     }
 
     /// Effect honesty: an action does no more than it was declared to do.
-    pub(super) fn must_have(&self, effect: Effect) -> Result<(), VaultError> {
+    pub(crate) fn must_have(&self, effect: Effect) -> Result<(), VaultError> {
         if let Some(refusal) = &self.closed {
             return Err(refusal.clone());
         }
@@ -285,7 +258,7 @@ impl Transaction {
     }
 
     /// Asks for a right at a canonical path that the caller already sees.
-    pub(super) fn must_reach(&self, path: &str, needed: Tier) -> Result<(), VaultError> {
+    pub(crate) fn must_reach(&self, path: &str, needed: Tier) -> Result<(), VaultError> {
         if self.tier(path) < needed {
             Err(self.denied(path, needed))
         } else {
@@ -294,7 +267,7 @@ impl Transaction {
     }
 
     /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
-    pub(super) fn denied(&self, path: &str, needed: Tier) -> VaultError {
+    pub(crate) fn denied(&self, path: &str, needed: Tier) -> VaultError {
         // Of what is hidden not even the rule is told.
         let rule = match self.tier(path) {
             Tier::None => None,
@@ -304,7 +277,7 @@ impl Transaction {
     }
 
     /// What is staged at a canonical path, if anything is.
-    pub(super) fn staged_node(&self, path: &str) -> Option<Node> {
+    pub(crate) fn staged_node(&self, path: &str) -> Option<Node> {
         if self.staged.is_empty() && self.new_folders.is_empty() {
             return None;
         }
@@ -318,12 +291,12 @@ impl Transaction {
     }
 
     /// Whether what the disk has at a canonical path would be gone.
-    pub(super) fn is_gone(&self, path: &str) -> bool {
+    pub(crate) fn is_gone(&self, path: &str) -> bool {
         matches!(self.staged.get(path), Some(None)) || self.gone_folders.contains(path)
     }
 
     /// The files that would lie below a folder, as far as they are staged.
-    pub(super) fn staged_below<'all>(
+    pub(crate) fn staged_below<'all>(
         &'all self,
         folder: &'all str,
     ) -> impl Iterator<Item = (&'all str, &'all StagedFile)> {
@@ -341,7 +314,7 @@ impl Transaction {
     }
 
     /// The names that would lie in a folder, as far as they are staged.
-    pub(super) fn staged_children(&self, folder: &str) -> Vec<(String, Node)> {
+    pub(crate) fn staged_children(&self, folder: &str) -> Vec<(String, Node)> {
         let mut children = BTreeMap::new();
         let below = |path: &str| {
             path[if folder.is_empty() {
@@ -372,7 +345,7 @@ impl Transaction {
     }
 
     /// A folder that was gone is there again, with those above it.
-    pub(super) fn revive_folders(&mut self, folder: &str) {
+    pub(crate) fn revive_folders(&mut self, folder: &str) {
         let mut folder = folder;
         while !folder.is_empty() {
             self.gone_folders.remove(folder);
@@ -381,7 +354,7 @@ impl Transaction {
     }
 
     /// Room for one more staged file.
-    pub(super) fn check_room(&self, path: &str, bytes: u64) -> Result<(), VaultError> {
+    pub(crate) fn check_room(&self, path: &str, bytes: u64) -> Result<(), VaultError> {
         let limits = &self.access.limits;
         if bytes > limits.max_file_bytes {
             return Err(VaultError::too_large(format!(

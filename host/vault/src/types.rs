@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::diff::LineDiff;
+use crate::diff::LineDiff;
 
 /// Whether something is a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -129,7 +129,7 @@ pub struct StagedChange {
     pub added: u64,
     /// Lines removed; for binary content bytes.
     pub removed: u64,
-    /// How the lines differ, for [`super::unified_diff`].
+    /// How the lines differ, for [`crate::unified_diff`].
     pub lines: LineDiff,
 }
 

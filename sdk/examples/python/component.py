@@ -39,17 +39,43 @@ class Domain(exports.Domain):
     """The contract's `domain` interface."""
 
     def describe(self):
-        return json.dumps(domain.describe())
+        described = domain.describe()
+        actions = [action(one) for one in described["actions"]]
+        prompts = [prompt(one) for one in described["prompts"]]
+        return types.Description(described["name"], described["version"], described["description"], actions, prompts)
 
-    def call(self, vault, action, arguments):
-        vault = notehost.Vault(vault, Host)
+    def call(self, vault, request):
+        vault = notehost.Vault(vault, Host, request.time_left, request.reply_bytes)
         try:
-            answer, text = domain.run(vault, action, **json.loads(arguments))
+            answer, text = domain.run(vault, request.action, **json.loads(request.arguments))
             return types.Reply(text, json.dumps(answer), [])
         except notehost.Refusal as refusal:
             raise Err(to_wire(refusal)) from None
         except Exception as error:
-            raise Err(to_wire(domain.defect(vault, action, error))) from None
+            raise Err(to_wire(domain.defect(vault, request.action, error))) from None
+
+
+def action(described):
+    """An action in the form of the contract: its schemas are JSON."""
+    effect = types.Effect[described["effect"].upper()]
+    schemas = [json.dumps(described[part]) for part in ("input", "output")]
+    return types.Action(described["name"], described["description"], effect, *schemas)
+
+
+def prompt(described):
+    """A prompt in the form of the contract."""
+    arguments = [
+        types.PromptArgument(
+            argument["name"],
+            argument.get("description", ""),
+            argument.get("required", False),
+            types.ArgumentKind[argument.get("kind", "text").upper()],
+        )
+        for argument in described.get("arguments", [])
+    ]
+    return types.Prompt(
+        described["name"], described.get("title"), described["description"], arguments, described["text"]
+    )
 
 
 def to_wire(refusal):

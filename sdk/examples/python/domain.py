@@ -128,9 +128,11 @@ def publish(vault, path="Agenda.md", days=7, folder=""):
 
 
 def gather(vault, folder, today):
-    """Every task with a date below a folder, the earliest first."""
+    """Every task with a date below a folder, the earliest first. The index knows which notes have tasks."""
     found = []
-    for path in vault.notes(folder.rstrip("/")):
+    where = {"all": [{"under": folder.rstrip("/")}, {"has": "tasks"}]}
+    for note in vault.find(where, limit=10_000).items:
+        path = note.path
         try:
             text = vault.read(path).text
         except Refusal as refusal:
@@ -147,8 +149,8 @@ def gather(vault, folder, today):
 def local_today(vault):
     """Today in the owner's time zone."""
     now = vault.now()
-    ahead = timedelta(minutes=now.get("offset_minutes", 0))
-    return (datetime(1970, 1, 1) + timedelta(milliseconds=now["milliseconds"]) + ahead).date()
+    ahead = timedelta(minutes=now.offset_minutes)
+    return (datetime(1970, 1, 1) + timedelta(milliseconds=now.milliseconds) + ahead).date()
 
 
 def day(text):

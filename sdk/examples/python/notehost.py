@@ -141,10 +141,13 @@ class Vault:
     """The vault of a call, with the notes that this call may see and change.
 
     `handle` is the contract's vault and `host` has its other interfaces; `wit/domain.wit` is the full reference.
+    `time_left` is the time until the call is terminated, in milliseconds as of its start; `reply_bytes` the maximum size of
+    the result as JSON. The host truncates larger ones.
     """
 
-    def __init__(self, handle, host):
+    def __init__(self, handle, host, time_left=2**32 - 1, reply_bytes=2**32 - 1):
         self.handle, self.host = handle, host
+        self.time_left, self.reply_bytes = time_left, reply_bytes
 
     def find_note(self, name):
         """The path of the note that a caller identifies by its path, with or without `.md`, or by its unique name."""
@@ -213,16 +216,50 @@ class Vault:
             if after is None:
                 return
 
-    def ask(self, what, question):
-        """Queries the index: `find`, `backlinks`, `unresolved` or `tags`, with query and result as dicts."""
-        return json.loads(self._ask(getattr(self.host.index, what), self.handle, json.dumps(question)))
+    def find(self, where=None, sort=(), offset=0, limit=100, fields=(), snippets=0):
+        """The notes that match a condition: an object with `items`, `total` and `widened`.
+
+        A condition is a dict with one key, nested with `all`, `any` and `not`:
+        `{"all": [{"tag": "tea"}, {"not": {"under": "Archive"}}, {"property": {"key": "rating", "at_least": 4}}]}`.
+        `sort` is a list of `(key, descending)`, `fields` a list of names. The conditions, sort keys and fields are those of
+        `wit/domain.wit`, with underscores.
+        """
+        index = self.host.index
+        query = index.Query(
+            [_condition(index, kind, value) for kind, value in conditions(where)],
+            [index.Sort(_sort_key(index, key), descending) for key, descending in sort],
+            offset,
+            limit,
+            [index.Field[field.upper()] for field in fields],
+            snippets,
+        )
+        found = self._ask(index.find, self.handle, query)
+        for note in found.items:
+            if note.properties is not None:
+                note.properties = json.loads(note.properties)
+        return found
+
+    def backlinks(self, path, offset=0, limit=100):
+        """The links to a file, with line and context: an object with `items`, `total` and `notes`."""
+        index = self.host.index
+        return self._ask(index.backlinks, self.handle, index.BacklinksQuery(path, offset, limit))
+
+    def unresolved(self, under="", offset=0, limit=100, places=10):
+        """The unresolved links, by missing target: an object with `items`, `total` and `links`."""
+        index = self.host.index
+        return self._ask(index.unresolved, self.handle, index.UnresolvedQuery(under, offset, limit, places))
+
+    def tags(self, prefix="", under="", by_count=False, offset=0, limit=100):
+        """The tags with their counts: an object with `items` and `total`."""
+        index = self.host.index
+        return self._ask(index.tags, self.handle, index.TagsQuery(prefix, under, by_count, offset, limit))
 
     def now(self):
-        """The current time, and the local offset from UTC: milliseconds, offset_minutes, zone.
+        """The current time, and the local offset from UTC: an object with `milliseconds`, `offset_minutes` and `zone`.
 
         Python's own clock does not work in the sandbox.
         """
-        return json.loads(self.host.host.now())
+        return self.host.host.now()
 
     def recall(self, key):
         """The value of a key in this component's store for this vault, or None."""
@@ -252,13 +289,84 @@ def is_note(path):
     return len(path) > 3 and path.lower().endswith(".md")
 
 
+def conditions(where):
+    """A nested condition as a list of kinds and values, in which each condition refers to later ones by their place."""
+    queue, converted = [] if where is None else [where], []
+    while len(converted) < len(queue):
+        ((kind, value),) = queue[len(converted)].items()
+        if kind in ("all", "any"):
+            queue.extend(value)
+            value = list(range(len(queue) - len(value), len(queue)))
+        elif kind == "not":
+            queue.append(value)
+            value = len(queue) - 1
+        converted.append((kind, value))
+    return converted
+
+
+def _condition(index, kind, value):
+    """A condition in the form of the contract."""
+    if kind in ("words", "prefix"):
+        words = {"text": value} if isinstance(value, str) else value
+        part = words.get("part")
+        value = index.Words(words["text"], part and index.Part[part.upper()])
+    elif kind == "property":
+        value = _property_test(index, value)
+    elif kind in ("modified", "size"):
+        value = index.Span(value.get("from"), value.get("to"))
+    elif kind == "has":
+        value = index.Feature[value.upper()]
+    return getattr(index, "Condition_" + _camel(kind))(value)
+
+
+def _property_test(index, test):
+    json_of = lambda name: json.dumps(test[name]) if name in test else None
+    values = {name: json_of(name) for name in ("equals", "greater", "at_least", "less", "at_most")}
+    return index.PropertyTest(key=test["key"], exists=test.get("exists"), contains=test.get("contains"), **values)
+
+
+def _sort_key(index, key):
+    """A sort key: a name, or `{"property": "due"}`."""
+    if isinstance(key, dict):
+        return index.SortKey_Property(key["property"])
+    return getattr(index, "SortKey_" + _camel(key))()
+
+
+def _camel(name):
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
 class MemoryVault(Vault):
-    """A vault in memory, for tests: `MemoryVault({"A.md": "text"})`. Its files are in `files`, its log in `lines`."""
+    """A vault in memory, for tests: `MemoryVault({"A.md": "text"})`. Its files are in `files`, its log in `lines`.
+
+    Its `find` knows the conditions `all`, `any`, `not`, `under` and `has` with `tasks`.
+    """
 
     def __init__(self, files=None, milliseconds=0, offset_minutes=0):
         self.files, self.kept, self.lines = dict(files or {}), {}, []
-        self.moment = {"milliseconds": milliseconds, "offset_minutes": offset_minutes}
+        self.moment = _Record(milliseconds=milliseconds, offset_minutes=offset_minutes, zone=None)
         super().__init__(_MemoryHandle(self.files), _MemoryHost(self))
+
+    def find(self, where=None, sort=(), offset=0, limit=100, fields=(), snippets=0):
+        parts = conditions(where)
+
+        def holds(place, path):
+            kind, value = parts[place]
+            if kind == "all":
+                return all(holds(inner, path) for inner in value)
+            if kind == "any":
+                return any(holds(inner, path) for inner in value)
+            if kind == "not":
+                return not holds(value, path)
+            if kind == "under":
+                return not value or path == value or path.startswith(f"{value}/")
+            if (kind, value) == ("has", "tasks"):
+                return "[" in self.files[path]
+            raise NotImplementedError(f"the vault in memory does not know the condition `{kind}`")
+
+        notes = sorted(path for path in self.files if is_note(path) and (not parts or holds(0, path)))
+        items = [_Record(path=path) for path in notes[offset : offset + limit]]
+        return _Record(items=items, total=len(notes), widened=[])
 
 
 class _Record:
@@ -276,7 +384,7 @@ class _MemoryHost:
     Refused = _Refused
 
     def __init__(self, vault):
-        self.host = _Record(now=lambda: json.dumps(vault.moment))
+        self.host = _Record(now=lambda: vault.moment)
         self.store = _Record(get=vault.kept.get, set=vault.kept.__setitem__)
         self.write_log = lambda level, message: vault.lines.append(f"{level}: {message}")
 

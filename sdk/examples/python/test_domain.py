@@ -3,7 +3,7 @@
 import unittest
 
 from domain import domain
-from notehost import MemoryVault, Refusal
+from notehost import MemoryVault, Refusal, conditions
 
 NOTES = {
     "Work/Plan.md": "# Plan\r\n- [ ] call Hana 📅 2026-05-03\r\n- [x] old 📅 2026-05-01\r\n- [ ] no date\r\n",
@@ -52,6 +52,14 @@ class Agenda(unittest.TestCase):
             self.vault.files["Agenda.md"],
             "# Agenda of 2026-05-02\n\n## 2026-04-30 (overdue)\n\n- rent ([[Home]])\n\n"
             "## 2026-05-03\n\n- call Hana ([[Work/Plan]])\n",
+        )
+
+    def test_conditions_become_the_list_of_the_contract(self):
+        self.assertEqual(conditions(None), [])
+        nested = {"all": [{"not": {"tag": "a"}}, {"any": [{"tag": "b"}, {"under": "C"}]}]}
+        self.assertEqual(
+            conditions(nested),
+            [("all", [1, 2]), ("not", 3), ("any", [4, 5]), ("tag", "a"), ("tag", "b"), ("under", "C")],
         )
 
 

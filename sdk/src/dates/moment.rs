@@ -1,6 +1,6 @@
 //! Points in time, with Moment.js formatting.
 
-use super::{civil, days_before};
+use super::{DAY, civil, days_before};
 use crate::Vault;
 use crate::host::Now;
 
@@ -18,6 +18,9 @@ const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
+/// The range of days that moments can have.
+const FIRST_DAY: i64 = -1_000_000;
+const LAST_DAY: i64 = 3_000_000;
 const DAYS: [&str; 7] = [
     "Sunday",
     "Monday",
@@ -31,16 +34,16 @@ const DAYS: [&str; 7] = [
 /// A point in time, split into calendar fields.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment {
-    milliseconds: u64,
+    milliseconds: i64,
     offset_minutes: i32,
     year: i64,
     month: usize,
     day: usize,
     day_of_year: usize,
     weekday: usize,
-    hour: u64,
-    minute: u64,
-    second: u64,
+    hour: i64,
+    minute: i64,
+    second: i64,
 }
 
 impl Moment {
@@ -51,22 +54,20 @@ impl Moment {
 
     /// The local time of `now`.
     pub fn local(now: &Now) -> Moment {
-        Moment::with_offset(now.milliseconds, now.offset_minutes)
+        Moment::with_offset(signed(now.milliseconds), now.offset_minutes)
     }
 
     /// The moment in UTC at `milliseconds` since 1970.
     pub fn at(milliseconds: u64) -> Moment {
-        Moment::with_offset(milliseconds, 0)
+        Moment::with_offset(signed(milliseconds), 0)
     }
 
     /// The moment at `milliseconds` since 1970, in a time zone with this offset from UTC.
-    pub fn with_offset(milliseconds: u64, offset_minutes: i32) -> Moment {
-        let shifted = milliseconds.saturating_add_signed(i64::from(offset_minutes) * 60_000);
-        let seconds = shifted / 1000;
+    pub fn with_offset(milliseconds: i64, offset_minutes: i32) -> Moment {
+        let local = milliseconds.saturating_add(i64::from(offset_minutes) * 60_000);
         // Times beyond the supported range are clamped.
-        let days = i64::try_from(seconds / 86_400)
-            .unwrap_or_default()
-            .min(3_000_000);
+        let days = local.div_euclid(DAY).clamp(FIRST_DAY, LAST_DAY);
+        let of_day = local.rem_euclid(DAY);
         let (year, month, day) = civil(days);
         let new_year = days_before(year, 1, 1);
         Moment {
@@ -78,9 +79,9 @@ impl Moment {
             day_of_year: usize::try_from(days - new_year).unwrap_or_default() + 1,
             // 1970 began on a Thursday.
             weekday: usize::try_from((days + 4).rem_euclid(7)).unwrap_or_default(),
-            hour: seconds / 3600 % 24,
-            minute: seconds / 60 % 60,
-            second: seconds % 60,
+            hour: of_day / 3_600_000,
+            minute: of_day / 60_000 % 60,
+            second: of_day / 1000 % 60,
         }
     }
 
@@ -143,7 +144,7 @@ impl Moment {
             token,
             match token {
                 "YYYY" => format!("{:04}", self.year),
-                "YY" => format!("{:02}", self.year % 100),
+                "YY" => format!("{:02}", self.year.rem_euclid(100)),
                 "GGGG" => format!("{week_year:04}"),
                 "MMMM" => month.to_owned(),
                 "MMM" => month[..3].to_owned(),
@@ -175,10 +176,10 @@ impl Moment {
                 "m" => self.minute.to_string(),
                 "ss" => format!("{:02}", self.second),
                 "s" => self.second.to_string(),
-                "SSS" => format!("{:03}", self.milliseconds % 1000),
+                "SSS" => format!("{:03}", self.milliseconds.rem_euclid(1000)),
                 "A" => (if self.hour < 12 { "AM" } else { "PM" }).to_owned(),
                 "a" => (if self.hour < 12 { "am" } else { "pm" }).to_owned(),
-                "X" => (self.milliseconds / 1000).to_string(),
+                "X" => self.milliseconds.div_euclid(1000).to_string(),
                 "x" => self.milliseconds.to_string(),
                 "ZZ" => self.offset(""),
                 _ => self.offset(":"),
@@ -205,6 +206,10 @@ impl Moment {
         let day_of_year = usize::try_from(thursday - days_before(year, 1, 1)).unwrap_or_default();
         (year, day_of_year / 7 + 1)
     }
+}
+
+fn signed(milliseconds: u64) -> i64 {
+    i64::try_from(milliseconds).unwrap_or(i64::MAX)
 }
 
 fn ordinal(number: usize) -> String {
@@ -243,6 +248,15 @@ mod tests {
         assert_eq!(berlin.iso(), "2026-01-01T00:59:59+01:00");
         let west = Moment::with_offset(1_767_225_600_000, -210);
         assert_eq!(west.format("YYYY-MM-DD HH:mm ZZ"), "2025-12-31 20:30 -0330");
+    }
+
+    #[test]
+    fn moments_before_1970_are_formatted() {
+        let landing = Moment::with_offset(-14_182_940_000, 0);
+        assert_eq!(
+            landing.format("YYYY-MM-DD ddd HH:mm:ss DDDD GGGG-WW x"),
+            "1969-07-20 Sun 20:17:40 201 1969-29 -14182940000"
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Parses time arguments: dates, moments, `today`, `-7d`. Days are in the owner's time zone.
 
-use super::{DAY, civil, date, day_of, days_before};
+use super::{DAY, IsoTime, add_months, date, day_of, days_before};
 use crate::host::Now;
 
 /// A time range: a date is a whole day, a time of day a minute or a second.
@@ -27,24 +27,21 @@ pub fn parse_time_range(text: &str, now: &Now) -> Option<TimeRange> {
             to: moment,
         });
     }
-    let (date, time) = match text.split_once(['T', ' ']) {
-        Some((date, time)) => (date, Some(time)),
-        None => (text, None),
+    let Some(IsoTime {
+        day,
+        time: Some(time),
+    }) = IsoTime::parse(text)
+    else {
+        let (first, last) = period(text)?;
+        return local(now, first * DAY, last * DAY);
     };
-    match time {
-        None => {
-            let (first, last) = period(date)?;
-            local(now, first * DAY, last * DAY)
-        }
-        Some(time) => {
-            let (seconds, length) = seconds_of_day(time)?;
-            let from = day_of(date)? * DAY + seconds * 1000;
-            match time.ends_with('Z') {
-                true => local(&Now::default(), from, from + length),
-                false => local(now, from, from + length),
-            }
-        }
-    }
+    let length = if time.has_seconds { 1000 } else { 60_000 };
+    let from = day * DAY + time.milliseconds / length * length;
+    let zone = Now {
+        offset_minutes: time.offset_minutes.unwrap_or(now.offset_minutes),
+        ..Now::default()
+    };
+    local(&zone, from, from + length)
 }
 
 /// A day relative to today (`today`, `-7d`, `+2w`) as an ISO date: `2024-05-31`.
@@ -72,40 +69,21 @@ fn period(text: &str) -> Option<(i64, i64)> {
     Some(match parts.as_slice() {
         [year] => {
             let year = digits(year, 4)?;
-            (days_before(year, 1, 1), days_before(year + 1, 1, 1))
+            let first = days_before(year, 1, 1);
+            (first, add_months(first, 12)?)
         }
         [year, month] => {
             let (year, month) = (digits(year, 4)?, digits(month, 2)?);
-            let next = if month == 12 {
-                (year + 1, 1)
-            } else {
-                (year, month + 1)
-            };
-            let is_month = (1..=12).contains(&month);
-            is_month.then(|| (days_before(year, month, 1), days_before(next.0, next.1, 1)))?
+            let first = (1..=12)
+                .contains(&month)
+                .then(|| days_before(year, month, 1))?;
+            (first, add_months(first, 1)?)
         }
         _ => {
             let day = day_of(text)?;
             (day, day + 1)
         }
     })
-}
-
-/// The seconds of `10:00` or `10:00:05`, with or without `Z`, and the length of that minute or second in milliseconds.
-fn seconds_of_day(text: &str) -> Option<(i64, i64)> {
-    let text = text.strip_suffix('Z').unwrap_or(text);
-    let text = text.split_once('.').map_or(text, |(whole, _)| whole);
-    let parts: Vec<i64> = text
-        .split(':')
-        .map(|part| part.parse().ok())
-        .collect::<Option<_>>()?;
-    match parts.as_slice() {
-        [hour @ 0..24, minute @ 0..60] => Some((hour * 3600 + minute * 60, 60_000)),
-        [hour @ 0..24, minute @ 0..60, second @ 0..60] => {
-            Some((hour * 3600 + minute * 60 + second, 1000))
-        }
-        _ => None,
-    }
 }
 
 fn relative_day(text: &str, now: &Now) -> Option<i64> {
@@ -118,28 +96,13 @@ fn relative_day(text: &str, now: &Now) -> Option<i64> {
         _ => {}
     }
     let (count, unit) = counted(text)?;
-    let (year, month, day) = civil(today);
     match unit {
         'd' => Some(today + count),
         'w' => Some(today + count * 7),
-        'm' => {
-            let months = year * 12 + month - 1 + count;
-            let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-            Some(last_real_day(year, month, day))
-        }
-        'y' => Some(last_real_day(year + count, month, day)),
+        'm' => add_months(today, count),
+        'y' => add_months(today, count * 12),
         _ => None,
     }
-}
-
-/// A day of a month, clamped to the last day of the month.
-fn last_real_day(year: i64, month: i64, day: i64) -> i64 {
-    let days = (1..=day)
-        .rev()
-        .map(|day| (days_before(year, month, day), day));
-    let mut real = days.filter(|(days, day)| civil(*days) == (year, month, *day));
-    real.next()
-        .map_or_else(|| days_before(year, month, 1), |(days, _)| days)
 }
 
 fn hours_ago(text: &str, now: u64) -> Option<u64> {

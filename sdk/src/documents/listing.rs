@@ -10,7 +10,7 @@ use crate::{Entry, Kind, fold_name, is_note, stem_of};
 
 /// Arguments of a listing.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ListQuery<'a> {
     /// The folder; `None` for the vault.
     pub path: Option<&'a str>,
     /// Whether to list all files below it, without folders.
@@ -64,18 +64,18 @@ pub struct Item {
 }
 
 /// Lists a folder.
-pub fn listing(vault: &Vault, asked: Asked<'_>) -> Result<Listed> {
-    let mut entries = vault.list_all(folder(asked.path), asked.recursive)?;
+pub fn listing(vault: &Vault, query: ListQuery<'_>) -> Result<Listed> {
+    let mut entries = vault.list_all(folder(query.path), query.recursive)?;
     entries.retain(|entry| match entry.kind {
-        Kind::File => asked.all || is_note(&entry.path),
-        Kind::Folder => !asked.recursive,
+        Kind::File => query.all || is_note(&entry.path),
+        Kind::Folder => !query.recursive,
     });
-    sort_by(&mut entries, asked.sort);
+    sort_by(&mut entries, query.sort);
     Ok(Listed::of(
         entries,
-        asked.span,
-        asked.is_detailed || asked.sort == Sort::Size,
-        asked.is_detailed || asked.sort == Sort::Modified,
+        query.span,
+        query.is_detailed || query.sort == Sort::Size,
+        query.is_detailed || query.sort == Sort::Modified,
     ))
 }
 

@@ -60,6 +60,13 @@ pub fn folder(path: Option<&str>) -> &str {
     }
 }
 
+/// The error for a folder argument that names no folder.
+pub fn no_folder(path: &str) -> Error {
+    Error::not_found(format!(
+        "no folder `{path}`: omit `path` for the whole vault"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

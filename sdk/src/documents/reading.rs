@@ -42,7 +42,7 @@ pub struct NoteText {
 
 /// Which lines of a note to read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct ReadQuery<'a> {
     /// Only this section, by heading path.
     pub section: Option<&'a str>,
     /// The first line, from 1.
@@ -54,11 +54,11 @@ pub struct Asked<'a> {
 }
 
 /// Reads the requested lines.
-pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
+pub fn part_of(note: &Note, query: ReadQuery<'_>) -> Result<NoteText> {
     for (name, value) in [
-        ("offset", asked.offset),
-        ("limit", asked.limit),
-        ("max_tokens", asked.max_tokens),
+        ("offset", query.offset),
+        ("limit", query.limit),
+        ("max_tokens", query.max_tokens),
     ] {
         if value == Some(0) {
             return Err(Error::validation(format!(
@@ -67,16 +67,16 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
         }
     }
     let total = text::lines::count(&note.text);
-    let (section, first, last) = match asked.section {
+    let (section, first, last) = match query.section {
         None => (None, 1, total),
-        Some(wanted) => {
-            let found = text::section::read(&note.text, wanted, Extent::Whole)?;
+        Some(section) => {
+            let found = text::section::read(&note.text, section, Extent::Whole)?;
             let last = found.heading.line + text::lines::count(found.text) - 1;
             (Some(found.path), found.heading.line, last)
         }
     };
-    let offset = asked.offset.unwrap_or(first);
-    if asked.offset.is_some() && !(first..=last.max(first)).contains(&offset) {
+    let offset = query.offset.unwrap_or(first);
+    if query.offset.is_some() && !(first..=last.max(first)).contains(&offset) {
         let what = if section.is_some() {
             "the section has lines"
         } else {
@@ -86,13 +86,13 @@ pub fn part_of(note: &Note, asked: Asked<'_>) -> Result<NoteText> {
             "`offset` is {offset}; {what} {first} to {last}"
         )));
     }
-    let wanted = asked
+    let lines = query
         .limit
         .unwrap_or(usize::MAX)
         .min((last + 1).saturating_sub(offset));
-    let max_tokens = asked.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
-    let window = text::window(&note.text, offset, Some(wanted), Some(max_tokens));
-    let is_short = window.cut || window.to + 1 < offset + wanted;
+    let max_tokens = query.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+    let window = text::window(&note.text, offset, Some(lines), Some(max_tokens));
+    let is_short = window.cut || window.to + 1 < offset + lines;
     let next_offset = (is_short && window.to < last).then_some(window.to + 1);
     Ok(NoteText {
         path: note.path.clone(),

@@ -100,19 +100,21 @@ pub fn escape(text: &str) -> String {
 /// A compiled glob. It matches folded paths ([`fold_name`]).
 pub type Glob = regex::Regex;
 
-/// The longest glob, in bytes, and how deep its braces may nest: the host refuses what is over these too.
+/// The maximum length of a glob and the maximum depth of its braces. The host has the same limits.
 const MAX_GLOB_BYTES: usize = 1 << 10;
 const MAX_BRACE_DEPTH: usize = 10;
 
-/// A glob over folded paths: `*` and `?` stay within a folder, `**` leads through any number of them.
+/// A glob over folded paths: `*` and `?` stay within a folder, `**` matches any number of them.
 pub fn glob(text: &str) -> Result<Glob> {
-    let refuse = |why: &str| {
+    let invalid = |reason: &str| {
         let shown: String = text.chars().take(80).collect();
-        Error::validation(format!("`{shown}` is not a glob: {why}"))
+        Error::validation(format!("`{shown}` is not a glob: {reason}"))
     };
     let folded = fold_name(text);
     if folded.len() > MAX_GLOB_BYTES {
-        return Err(refuse(&format!("it is longer than {MAX_GLOB_BYTES} bytes")));
+        return Err(invalid(&format!(
+            "it is longer than {MAX_GLOB_BYTES} bytes"
+        )));
     }
     let letters: Vec<char> = folded.chars().collect();
     let mut pattern = String::from("(?s)^");
@@ -137,12 +139,13 @@ pub fn glob(text: &str) -> Result<Glob> {
             '*' => pattern.push_str("[^/]*"),
             '?' => pattern.push_str("[^/]"),
             '[' => {
-                at = class(&letters, at, &mut pattern).ok_or_else(|| refuse("`[` is not closed"))?
+                at =
+                    class(&letters, at, &mut pattern).ok_or_else(|| invalid("`[` is not closed"))?
             }
             '{' => {
                 depth += 1;
                 if depth > MAX_BRACE_DEPTH {
-                    return Err(refuse(&format!(
+                    return Err(invalid(&format!(
                         "braces nest deeper than {MAX_BRACE_DEPTH}"
                     )));
                 }
@@ -152,19 +155,19 @@ pub fn glob(text: &str) -> Result<Glob> {
                 depth -= 1;
                 pattern.push(')');
             }
-            '}' => return Err(refuse("`}` without `{`")),
+            '}' => return Err(invalid("`}` without `{`")),
             ',' if depth > 0 => pattern.push('|'),
             letter => pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
         }
     }
     if depth > 0 {
-        return Err(refuse("`{` is not closed"));
+        return Err(invalid("`{` is not closed"));
     }
     pattern.push('$');
     regex::RegexBuilder::new(&pattern)
         .size_limit(1 << 20)
         .build()
-        .map_err(|_| refuse("it is too long, or has a range in descending order"))
+        .map_err(|_| invalid("it is too long, or has a range in descending order"))
 }
 
 /// Writes the character class whose `[` precedes `at`; returns where it ends.

@@ -51,16 +51,16 @@ fn flaw(path: &str) -> Option<&'static str> {
 
 /// Rejects new names that are not portable to every system that the vault may be synchronised to.
 pub(super) fn check_new_name(name: &str) -> Result<()> {
-    let refuse = |why: &str| {
+    let invalid = |reason: &str| {
         Err(Error::validation(format!(
-            "a new name cannot be `{name}`: {why}"
+            "a new name cannot be `{name}`: {reason}"
         )))
     };
     if let Some(found) = name.chars().find(|letter| "<>:\"|?*".contains(*letter)) {
-        return refuse(&format!("`{found}` is not allowed on every system"));
+        return invalid(&format!("`{found}` is not allowed on every system"));
     }
     if name.ends_with(['.', ' ']) {
-        return refuse("it ends with a dot or a space");
+        return invalid("it ends with a dot or a space");
     }
     let stem = name.split('.').next().unwrap_or(name).to_ascii_uppercase();
     let is_numbered = |device: &str| {
@@ -69,7 +69,7 @@ pub(super) fn check_new_name(name: &str) -> Result<()> {
     };
     let is_device = matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL");
     if is_device || is_numbered("COM") || is_numbered("LPT") {
-        return refuse("Windows keeps it for a device");
+        return invalid("Windows keeps it for a device");
     }
     Ok(())
 }

@@ -130,6 +130,11 @@ impl TextError {
         }
     }
 
+    /// The error of an action, prefixed with the path of the note.
+    pub fn in_note(self, path: &str) -> Error {
+        Error::from(self).context(format_args!("`{path}`"))
+    }
+
     /// The `details` of the error.
     fn details(&self) -> Option<Value> {
         match self {

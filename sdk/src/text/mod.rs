@@ -17,6 +17,7 @@ pub mod links;
 pub mod moving;
 pub mod newline;
 pub mod outline;
+pub mod percent;
 pub mod properties;
 pub mod section;
 mod similar_passage;

@@ -3,11 +3,11 @@
 //! [`Plan::carry_out`] renames and writes. [`links`](super::links) rewrites single links.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::links::{Moves, Names, rewrite};
+use super::percent;
 use crate::{Kind, Result, Tier, Vault, is_note, reply, stem_of};
 
 /// If more files move, searching for each name costs more than reading every note.
@@ -235,8 +235,8 @@ fn certain_parts(name: &str) -> Option<Vec<String>> {
     }
     let decomposed: String = other.nfd().collect();
     Some(vec![
-        percent_encoded(other),
-        percent_encoded(&decomposed),
+        percent::encode(other),
+        percent::encode(&decomposed),
         other.to_owned(),
         decomposed,
         // The escapes of a double-quoted YAML string.
@@ -245,20 +245,11 @@ fn certain_parts(name: &str) -> Option<Vec<String>> {
     ])
 }
 
-fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len() * 3);
-    for byte in text.bytes() {
-        // Writing to a `String` cannot fail.
-        let _ = write!(encoded, "%{byte:02X}");
-    }
-    encoded
-}
-
 /// A destination with the spelling of existing folders, because links will be written with it.
 fn spelt_destination(vault: &Vault, to: &str) -> String {
     let ends = to.match_indices('/').map(|(end, _)| end);
-    let there = ends.filter_map(|end| Some((end, vault.stat(&to[..end]).ok()?.path)));
-    match there.last() {
+    let existing = ends.filter_map(|end| Some((end, vault.stat(&to[..end]).ok()?.path)));
+    match existing.last() {
         Some((end, folder)) => format!("{folder}{}", &to[end..]),
         None => to.to_owned(),
     }

@@ -4,6 +4,7 @@ use super::error::{SectionChoice, TextError};
 use super::newline::{self, insert_lines};
 use super::outline::{Heading, Outline, PATH_SEPARATOR, outline};
 use super::splice::{self, Splice};
+use crate::nearest::KnownNames;
 use std::ops::Range;
 
 /// The extent of a section.
@@ -210,6 +211,10 @@ pub fn find(outline: &Outline, wanted: &str) -> Result<usize, TextError> {
 const MAX_LISTED_CHOICES: usize = 20;
 /// The maximum number of similar names in an error.
 const MAX_LISTED_SIMILAR: usize = 3;
+/// The minimum similarity of a heading. Lower than for names: a note has few headings, and the caller means one of them.
+const SIMILAR_HEADING: f64 = 0.6;
+/// Longer headings are compared by their beginning.
+const MAX_COMPARED_CHARS: usize = 80;
 
 /// `B [2]` as (`B`, 2).
 fn split_number(wanted: &str) -> Option<(&str, usize)> {
@@ -302,32 +307,23 @@ fn choice(outline: &Outline, index: usize) -> SectionChoice {
     }
 }
 
+/// The headings whose text is similar to the last part of a heading path.
 fn similar(outline: &Outline, wanted: &str) -> Vec<SectionChoice> {
-    let shortened = |text: &str| text.chars().take(80).collect::<String>().to_lowercase();
+    let shortened = |text: &str| text.chars().take(MAX_COMPARED_CHARS).collect::<String>();
     let last = wanted
         .rsplit(PATH_SEPARATOR)
         .next()
         .unwrap_or(wanted)
         .trim_start_matches('#')
         .trim();
-    let wanted = shortened(last);
-    let mut scored: Vec<(f64, usize)> = outline
-        .headings
-        .iter()
-        .enumerate()
-        .map(|(index, heading)| {
-            (
-                strsim::jaro_winkler(&wanted, &shortened(&heading.text)),
-                index,
-            )
-        })
-        .filter(|(score, _)| *score > 0.6)
+    let headings = outline.headings.iter().enumerate();
+    let known: KnownNames<usize> = headings
+        .map(|(index, heading)| (shortened(&heading.text), index))
         .collect();
-    scored.sort_by(|one, other| other.0.total_cmp(&one.0));
-    scored
+    known
+        .nearest(&shortened(last), SIMILAR_HEADING, MAX_LISTED_SIMILAR)
         .into_iter()
-        .take(MAX_LISTED_SIMILAR)
-        .map(|(_, index)| choice(outline, index))
+        .map(|index| choice(outline, *index))
         .collect()
 }
 

@@ -27,10 +27,10 @@ impl Variables {
     /// The current local time, with the owner's formats.
     pub fn new(vault: &Vault) -> Result<Variables> {
         let conventions = vault.conventions()?;
-        let chosen = |format: Option<String>, usual: &str| {
+        let chosen = |format: Option<String>, default: &str| {
             format
                 .filter(|format| !format.trim().is_empty())
-                .unwrap_or_else(|| usual.to_owned())
+                .unwrap_or_else(|| default.to_owned())
         };
         Ok(Variables {
             now: Moment::now(vault),
@@ -78,8 +78,8 @@ impl Variables {
     }
 
     fn day(&self) -> Moment {
-        let given = self.values.get("date").and_then(|date| dates::day_of(date));
-        let milliseconds = given.and_then(|day| u64::try_from(day.saturating_mul(dates::DAY)).ok());
+        let date = self.values.get("date").and_then(|date| dates::day_of(date));
+        let milliseconds = date.and_then(|day| u64::try_from(day.saturating_mul(dates::DAY)).ok());
         milliseconds.map_or(self.now, Moment::at)
     }
 }

@@ -145,23 +145,32 @@ impl Drop for Pipes {
 }
 
 /// The memory of a process, in MiB.
+///
+/// Resident memory (RSS) counts every page in full, also those that other processes share; the proportional set size
+/// (PSS) divides those. The file-backed part are pages of the program and of mapped files, which the system can drop at
+/// any time; the anonymous part is what the process itself has allocated.
 pub(crate) struct Memory {
-    pub(crate) now: u64,
-    /// The part that is mapped files, which the system can reclaim at any time.
-    pub(crate) of_files: u64,
-    pub(crate) most: u64,
+    pub(crate) resident: u64,
+    resident_anonymous: u64,
+    resident_file_backed: u64,
+    proportional: u64,
+    proportional_anonymous: u64,
+    proportional_file_backed: u64,
+    peak: u64,
 }
 
 impl fmt::Display for Memory {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Memory {
-            now,
-            of_files,
-            most,
-        } = self;
         write!(
             formatter,
-            "{now} MiB, {of_files} of them pages of files; at most {most} MiB"
+            "RSS {} MiB (anonymous {}, file-backed {}), PSS {} MiB ({}, {}), peak RSS {} MiB",
+            self.resident,
+            self.resident_anonymous,
+            self.resident_file_backed,
+            self.proportional,
+            self.proportional_anonymous,
+            self.proportional_file_backed,
+            self.peak
         )
     }
 }
@@ -169,15 +178,20 @@ impl fmt::Display for Memory {
 /// Reads the memory of a process.
 pub(crate) fn memory(process: u32) -> Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let field = |name: &'static str| -> Result<u64> {
-        let line = status.lines().find(|line| line.starts_with(name));
+    let rollup = std::fs::read_to_string(format!("/proc/{process}/smaps_rollup"))?;
+    let field = |text: &str, name: &'static str| -> Result<u64> {
+        let line = text.lines().find(|line| line.starts_with(name));
         let kib = line.and_then(|line| line.split_whitespace().nth(1));
         Ok(kib.context(name)?.parse::<u64>()? >> 10)
     };
     Ok(Memory {
-        now: field("VmRSS:")?,
-        of_files: field("RssFile:")?,
-        most: field("VmHWM:")?,
+        resident: field(&rollup, "Rss:")?,
+        resident_anonymous: field(&rollup, "Anonymous:")?,
+        resident_file_backed: field(&rollup, "Rss:")?.saturating_sub(field(&rollup, "Anonymous:")?),
+        proportional: field(&rollup, "Pss:")?,
+        proportional_anonymous: field(&rollup, "Pss_Anon:")?,
+        proportional_file_backed: field(&rollup, "Pss_File:")?,
+        peak: field(&status, "VmHWM:")?,
     })
 }
 

@@ -1,12 +1,21 @@
 //! Measures the cost of Notehost in one run: `cargo run --release -p notehost-bench [FOLDER]`.
 //!
 //! Every figure is printed beside its reference: the same action run natively, the disk's own fsync, the same program
-//! without its cache. Without a folder, a synthetic vault of 2,000 notes is generated; a folder is copied first. `soak`
-//! runs 100,000 calls with faults and checks for leaks; `find` compares searches, links and tags with other tools, on
-//! vaults from `make-vault` or any other; `sandbox` measures the cost of an instance alone.
+//! without its cache. Every part takes any folder of notes, which is copied first; without one, a synthetic vault of
+//! 2,000 notes is generated.
+//!
+//! - `[FOLDER]`: the sandbox, the pipeline, durable writes, starts, and calls over the transports.
+//! - `sandbox [FOLDER]`: the sandbox and the pipeline alone.
+//! - `compare FOLDER…`: everyday calls over stdio, in one run with other servers.
+//! - `find FOLDER…`: searches, links and tags, in one run with other tools; `find --growth [NOTES…]`: their growth.
+//! - `soak [CALLS [FOLDER]]`: 100,000 calls with faults, and checks for leaks.
+//! - `make-vault`: generates a vault.
+//!
+//! `NOTEHOST` names another build of the program to be measured.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 mod client;
+mod compare;
 mod disk;
 mod native;
 mod pipeline;
@@ -34,23 +43,24 @@ fn main() -> Result<()> {
         Some("soak-client") => return soak::client(&second.context("an address")?),
         Some("soak") => {
             let calls = second.map_or(Ok(100_000), |calls| calls.parse())?;
-            return soak::run(&build_program()?, calls);
+            let folder = std::env::args_os().nth(3).map(PathBuf::from);
+            return soak::run(&build_program()?, calls, folder.as_deref());
         }
         Some("make-vault") => return vault_generator::run(&rest()),
         Some("sandbox") => {
             let place = tempfile::tempdir()?;
-            let vault = vaults::synthetic(2000, place.path())?;
+            let folder = second.map(PathBuf::from);
+            let vault = vaults::copied_or_synthetic(folder.as_deref(), 2000, place.path())?;
             return in_process(&vault, place.path());
         }
+        Some("compare") => return compare::run(&build_program()?, &rest()),
         Some("find") => return search::run(&build_program()?, &rest()),
         _ => {}
     }
     let program = build_program()?;
     let place = tempfile::tempdir()?;
-    let vault = match first {
-        Some(folder) => vaults::copied(&PathBuf::from(folder), place.path())?,
-        None => vaults::synthetic(2000, place.path())?,
-    };
+    let folder = first.map(PathBuf::from);
+    let vault = vaults::copied_or_synthetic(folder.as_deref(), 2000, place.path())?;
     println!(
         "{} notes, {} cores",
         vault.notes.len(),
@@ -77,8 +87,11 @@ fn in_process(vault: &vaults::Notes, place: &Path) -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(pipeline::measure(vault, place))
 }
 
-/// The release build of the program.
+/// The release build of the program, or the one that `NOTEHOST` names.
 fn build_program() -> Result<PathBuf> {
+    if let Some(program) = std::env::var_os("NOTEHOST") {
+        return Ok(program.into());
+    }
     let built = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--package", "notehost"])
         .status()

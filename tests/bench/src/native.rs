@@ -13,10 +13,8 @@ use notehost_sdk::index::{
     Unresolved, UnresolvedQuery,
 };
 use notehost_sdk::{
-    Blob, Change, Code, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier,
-    Trashed,
+    Blob, Change, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier, Trashed,
 };
-use serde::de::DeserializeOwned;
 
 /// A transaction and an index as the SDK's vault. It implements what the measured actions use.
 pub(crate) struct NativeVault {
@@ -37,19 +35,12 @@ impl NativeVault {
         self.index.ask(&mut transaction, question).map_err(refused)
     }
 
-    fn answer<T: DeserializeOwned>(&self, question: Question) -> Result<T> {
-        match self.ask(question)? {
-            Answer::Json(json) => serde_json::from_str(&json)
-                .map_err(|error| Error::new(Code::InternalError, error.to_string())),
-            Answer::Paths(_) => not_measured(),
-        }
+    fn answer<T: TryFrom<Answer, Error = VaultError>>(&self, question: Question) -> Result<T> {
+        T::try_from(self.ask(question)?).map_err(refused)
     }
 
     fn paths(&self, question: Question) -> Result<Vec<String>> {
-        match self.ask(question)? {
-            Answer::Paths(paths) => Ok(paths),
-            Answer::Json(_) => not_measured(),
-        }
+        self.answer(question)
     }
 }
 

@@ -9,7 +9,6 @@ use notehost::auth::Caller;
 use notehost::config::{Settings, VaultEntry};
 use notehost::dispatch::{self, Host, Request};
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::client::wait_for_compiler;
 use crate::statistics::Times;
@@ -47,14 +46,8 @@ async fn calls(host: &Arc<Host>, domain: &str, action: &str, arguments: &Value) 
     let caller = Caller::stdio();
     let mut times = Vec::with_capacity(CALLS);
     for _ in 0..CALLS {
-        let request = Request {
-            domain: domain.to_owned(),
-            action: action.to_owned(),
-            arguments: arguments.as_object().cloned().unwrap_or_default(),
-            cancelled: CancellationToken::new(),
-            traceparent: None,
-            progress: None,
-        };
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        let request = Request::new(domain, action, arguments);
         let began = Instant::now();
         let answered = dispatch::call(host, &caller, request).await;
         times.push(began.elapsed());

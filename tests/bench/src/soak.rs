@@ -1,5 +1,5 @@
 //! Many calls of every kind, with clients that disconnect, cancel and crash: `cargo run --release -p notehost-bench --
-//! soak [CALLS]`. Afterwards memory must be flat, every acknowledged write must exist exactly once, and nothing may be
+//! soak [CALLS [FOLDER]]`. Afterwards memory must be flat, every acknowledged write must exist exactly once, and nothing may be
 //! left over: no call in flight, no journal, no temporary file, no claimed key, no lock.
 
 use std::collections::HashMap;
@@ -39,9 +39,9 @@ impl Progress {
 }
 
 /// Runs it.
-pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
+pub(crate) fn run(program: &Path, calls: usize, folder: Option<&Path>) -> Result<()> {
     let place = tempfile::tempdir()?;
-    let notes = vaults::synthetic(NOTES, place.path())?;
+    let notes = vaults::copied_or_synthetic(folder, NOTES, place.path())?;
     let (config, state) = (
         place.path().join("notehost.toml"),
         place.path().join("state"),
@@ -54,7 +54,10 @@ pub(crate) fn run(program: &Path, calls: usize) -> Result<()> {
         ),
     )?;
     let mut server = ServedProgram::start(program, &config, &state)?;
-    println!("{calls} calls by {WORKERS} clients on {NOTES} notes");
+    println!(
+        "{calls} calls by {WORKERS} clients on {} notes",
+        notes.notes.len()
+    );
     let progress = Progress::default();
     let began = Instant::now();
     let mut memory = Vec::new();

@@ -34,8 +34,8 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
     over_pipes("stdio, read a note", &mut pipes, 1, &read)?;
     over_pipes("stdio, read a note, 16 in flight", &mut pipes, 16, &read)?;
     println!(
-        "resident memory after that                {} MiB",
-        pipes.memory()?.now
+        "memory after that                         {}",
+        pipes.memory()?
     );
     drop(pipes);
 
@@ -59,8 +59,8 @@ pub(crate) fn measure(program: &Path, notes: &Notes, place: &Path) -> Result<()>
         .and_then(|()| over_http("http, read a note", &address, 1, &read))
         .and_then(|()| over_http("http, read a note, 16 clients", &address, 16, &read));
     println!(
-        "resident memory after that                {} MiB",
-        memory(child.id())?.now
+        "memory after that                         {}",
+        memory(child.id())?
     );
     child.kill()?;
     child.wait()?;

@@ -1,5 +1,6 @@
 //! The vaults used for measuring.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +11,18 @@ pub(crate) struct Notes {
     pub(crate) folder: PathBuf,
     /// Paths in it.
     pub(crate) notes: Vec<String>,
+}
+
+/// A copy of a folder of notes, or else a synthetic vault.
+pub(crate) fn copied_or_synthetic(
+    folder: Option<&Path>,
+    count: usize,
+    place: &Path,
+) -> Result<Notes> {
+    match folder {
+        Some(folder) => copied(folder, place),
+        None => synthetic(count, place),
+    }
 }
 
 /// Notes of a realistic size, with headings, properties, tags and links.
@@ -77,6 +90,41 @@ fn copy_folder(original: &Path, below: &str, copy: &mut Notes) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The folder that contains most of these notes, without those of its subfolders.
+pub(crate) fn largest_folder(notes: &[String]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for path in notes {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        *counts.entry(folder).or_default() += 1;
+    }
+    let largest = counts.into_iter().max_by_key(|(_, count)| *count);
+    largest.map_or_else(String::new, |(folder, _)| folder.to_owned())
+}
+
+/// The folder and property with the most values: the notes as a table with a column.
+pub(crate) fn largest_column(notes: &Notes) -> Result<Option<(String, String)>> {
+    let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for path in &notes.notes {
+        let Some((folder, _)) = path.rsplit_once('/') else {
+            continue;
+        };
+        let text = fs::read_to_string(notes.folder.join(path))?;
+        let Some(rest) = text.strip_prefix("---\n") else {
+            continue;
+        };
+        let lines = rest.lines().take_while(|line| *line != "---");
+        for (property, _) in lines.filter_map(|line| line.split_once(':')) {
+            if property.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+                *counts
+                    .entry((folder.to_owned(), property.to_owned()))
+                    .or_default() += 1;
+            }
+        }
+    }
+    let largest = counts.into_iter().max_by_key(|(_, count)| *count);
+    Ok(largest.map(|(column, _)| column))
 }
 
 /// The paths of all notes in a folder, sorted.

@@ -8,8 +8,7 @@ use notehost::auth::Caller;
 use notehost::config::{PermissionSettings, Settings, VaultEntry};
 use notehost::dispatch::{Host, Request, call};
 use notehost::vault::Tier;
-use serde_json::{Map, Value, json};
-use tokio_util::sync::CancellationToken;
+use serde_json::{Value, json};
 
 use crate::disk;
 use crate::statistics::Times;
@@ -67,15 +66,7 @@ async fn one(host: &Host, caller: &Caller, action: &str, arguments: Value) -> Re
     let Value::Object(arguments) = arguments else {
         return Err(anyhow!("no arguments"));
     };
-    let arguments: Map<String, Value> = arguments;
-    let request = Request {
-        domain: "document".into(),
-        action: action.into(),
-        arguments,
-        cancelled: CancellationToken::new(),
-        traceparent: None,
-        progress: None,
-    };
+    let request = Request::new("document", action, arguments);
     call(host, caller, request)
         .await
         .map_err(|error| anyhow!("{}: {}", error.code, error.message))?;

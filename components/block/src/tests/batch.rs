@@ -35,7 +35,7 @@ fn batch_applies_all_operations_in_one_commit() {
         "# Bee\n\ntop\n\n- [x] call Ana ^ana\n  - ask about tea\n"
     );
     assert!(
-        told(
+        text_of(
             &vault,
             "batch",
             json!({ "ops": [{ "action": "append", "parent": "B", "text": "x" }] })

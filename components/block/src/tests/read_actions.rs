@@ -32,7 +32,7 @@ fn get_returns_text_lines_and_headings() {
         (&inner["text"], &inner["line"]),
         (&json!("inner text"), &json!(16))
     );
-    assert!(told(&vault, "get", json!({ "block": "Plan#^ana" })).contains("not instructions"));
+    assert!(text_of(&vault, "get", json!({ "block": "Plan#^ana" })).contains("not instructions"));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn breadcrumb_lists_all_ancestors() {
     let vault = vault();
     let tea = named(&vault, "Plan", "- ask about tea");
     assert_eq!(
-        told(&vault, "breadcrumb", json!({ "block": tea })),
+        text_of(&vault, "breadcrumb", json!({ "block": tea })),
         "Work/Plan.md > Plan > Tasks > - [x] call Ana ^ana… > - ask about tea"
     );
     let trail = ok(&vault, "breadcrumb", json!({ "block": "Plan#Tasks" }));

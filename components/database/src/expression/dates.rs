@@ -1,11 +1,9 @@
 //! Dates and durations: parsing, arithmetic, formatting. A date is local time of the owner and has no time zone.
 
-use notehost_sdk::dates::{self, DAY, Moment, civil, days_before};
+use notehost_sdk::dates::{self, DAY, IsoTime, Moment, add_months, civil};
 
 /// The supported years.
 const YEARS: std::ops::RangeInclusive<i64> = 0..=9999;
-/// 400 years, the cycle of the calendar.
-const CYCLE: i64 = 146_097 * DAY;
 
 /// A day, or a moment of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,13 +47,7 @@ impl Date {
     }
 
     pub(crate) fn time(self) -> String {
-        let seconds = self.of_day() / 1000;
-        format!(
-            "{:02}:{:02}:{:02}",
-            seconds / 3600,
-            seconds / 60 % 60,
-            seconds % 60
-        )
+        Moment::with_offset(self.milliseconds, 0).format("HH:mm:ss")
     }
 
     /// A component such as `year`.
@@ -77,35 +69,14 @@ impl Date {
     /// Formats it with a Moment.js pattern.
     pub(crate) fn format(self, pattern: &str, offset_minutes: i32) -> String {
         let ahead = i64::from(offset_minutes) * 60_000;
-        // The formatter starts in 1970: earlier days are shifted by whole calendar cycles.
-        let (year, ..) = civil(self.days());
-        let mut shifted = self.milliseconds.saturating_sub(ahead);
-        let is_early = shifted < DAY;
-        while shifted < DAY {
-            shifted += CYCLE;
-        }
-        let written = match is_early {
-            true => pattern.replace("YYYY", &format!("[{year:04}]")),
-            false => pattern.to_owned(),
-        };
-        Moment::with_offset(u64::try_from(shifted).unwrap_or_default(), offset_minutes)
-            .format(&written)
+        Moment::with_offset(self.milliseconds.saturating_sub(ahead), offset_minutes).format(pattern)
     }
 
     /// Adds a duration.
     pub(crate) fn plus(self, duration: Duration) -> Option<Date> {
         let mut milliseconds = self.milliseconds;
         if duration.months != 0 {
-            let (year, month, day) = civil(self.days());
-            let months = (year * 12 + month - 1).checked_add(duration.months)?;
-            let (year, month) = (months.div_euclid(12), months.rem_euclid(12) + 1);
-            let next = if month == 12 {
-                days_before(year + 1, 1, 1)
-            } else {
-                days_before(year, month + 1, 1)
-            };
-            let first = days_before(year, month, 1);
-            milliseconds = (first + (day - 1).min(next - first - 1)) * DAY + self.of_day();
+            milliseconds = add_months(self.days(), duration.months)? * DAY + self.of_day();
         }
         let milliseconds = milliseconds.checked_add(duration.rest)?;
         let date = Date {
@@ -264,68 +235,9 @@ pub(crate) fn parse_date(text: &str) -> Option<Date> {
     if !is_date {
         return None;
     }
-    let day = dates::day_of(&text[..10])?;
-    let rest = &text[10..];
-    if rest.is_empty() {
-        return Some(Date::day(day));
-    }
-    let time = rest.strip_prefix(['T', ' '])?;
-    let (time, ahead) = zoned(time)?;
-    let (time, fraction) = match time.split_once('.') {
-        Some((time, fraction)) => (time, fraction),
-        None => (time, ""),
-    };
-    let is_number = |part: &str, length: usize| {
-        part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let parts: Vec<&str> = time.split(':').collect();
-    if !(2..=3).contains(&parts.len())
-        || !parts.iter().all(|part| is_number(part, 2))
-        || fraction.len() > 9
-    {
-        return None;
-    }
-    let part = |index: usize| {
-        parts
-            .get(index)
-            .map_or(Some(0), |part| part.parse::<i64>().ok())
-    };
-    let (hour, minute, second) = (part(0)?, part(1)?, part(2)?);
-    let milliseconds = match fraction {
-        "" => 0,
-        fraction => format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok()?,
-    };
-    let is_time = hour < 24 && minute < 60 && second < 60;
-    is_time.then(|| {
-        let of_day = ((hour * 60 + minute) * 60 + second) * 1000 + milliseconds;
-        Date::moment(day * DAY + of_day - ahead)
+    let time = IsoTime::parse(text)?;
+    Some(match time.time {
+        Some(_) => Date::moment(time.milliseconds()),
+        None => Date::day(time.day),
     })
-}
-
-/// Splits a time from its zone; returns the UTC offset of the zone.
-fn zoned(time: &str) -> Option<(&str, i64)> {
-    if let Some(time) = time.strip_suffix('Z') {
-        return Some((time, 0));
-    }
-    let Some(sign) = time.rfind(['+', '-']) else {
-        return Some((time, 0));
-    };
-    let (hours, minutes) = match time[sign + 1..].split_once(':') {
-        Some(parts) => parts,
-        None if time.len() == sign + 5 => (time.get(sign + 1..sign + 3)?, time.get(sign + 3..)?),
-        None => return None,
-    };
-    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    if !(0..24).contains(&hours) || !(0..60).contains(&minutes) {
-        return None;
-    }
-    let ahead = (hours * 60 + minutes) * 60_000;
-    Some((
-        &time[..sign],
-        if time[sign..].starts_with('-') {
-            -ahead
-        } else {
-            ahead
-        },
-    ))
 }

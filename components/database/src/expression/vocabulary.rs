@@ -1,6 +1,7 @@
 //! The functions, methods and file attributes of expressions with their argument counts. Other names are rejected.
 
-use notehost_sdk::fold_name;
+use notehost_sdk::nearest::nearest_name;
+use notehost_sdk::quoted;
 
 /// No maximum.
 const MANY: usize = usize::MAX;
@@ -128,7 +129,7 @@ pub(super) fn file_field(name: &str) -> Result<&'static str, String> {
         .ok_or_else(|| {
             format!(
                 "unknown file attribute `file.{name}`; the attributes are {}",
-                quoted(FILE_FIELDS.into_iter())
+                quoted(FILE_FIELDS)
             )
         })
 }
@@ -140,7 +141,7 @@ fn look_up(
     arguments: usize,
 ) -> Result<&'static str, String> {
     let Some((known, fewest, most)) = words.iter().find(|word| word.0 == name) else {
-        return Err(match nearest(words, name) {
+        return Err(match nearest_name(name, words.iter().map(|word| word.0)) {
             Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
             None => format!("unknown {what} `{name}`"),
         });
@@ -155,22 +156,4 @@ fn look_up(
         (fewest, most) => format!("{fewest} to {most} arguments"),
     };
     Err(format!("`{name}` takes {expected}, not {arguments}"))
-}
-
-fn nearest(words: &[Word], name: &str) -> Option<&'static str> {
-    let folded = fold_name(name);
-    let likeness = |word: &str| {
-        let word = fold_name(word);
-        word == folded
-            || (folded.len() > 2
-                && (word.starts_with(&folded) || folded.starts_with(&word) && word.len() > 2))
-    };
-    words.iter().map(|word| word.0).find(|word| likeness(word))
-}
-
-fn quoted<'w>(words: impl Iterator<Item = &'w str>) -> String {
-    words
-        .map(|word| format!("`{word}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
 }

@@ -2,15 +2,7 @@
 
 use super::*;
 use notehost_sdk::Tier;
-use notehost_sdk::serde_json::Value;
-
-fn paths(reply: &Value) -> Vec<&str> {
-    let items = reply["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["path"].as_str().unwrap())
-        .collect()
-}
+use notehost_sdk::testing::paths;
 
 #[test]
 fn list_returns_every_database() {
@@ -41,7 +33,7 @@ fn list_returns_every_database() {
         json!(1)
     );
     let broken = vault.with("Bad.base", "views: [\n");
-    assert!(told(&broken, "list", json!({})).contains("invalid YAML on line"));
+    assert!(text_of(&broken, "list", json!({})).contains("invalid YAML on line"));
 }
 
 #[test]
@@ -116,7 +108,7 @@ fn query_filters_sorts_and_summarises_a_view() {
         reply["summaries"]["formula.ppp"],
         json!({"summary": "spread", "value": 0.084})
     );
-    let text = told(&vault, "query", json!({"database": "Books.base"}));
+    let text = text_of(&vault, "query", json!({"database": "Books.base"}));
     assert!(
         text.contains("| name | Price | ppp |\n| --- | --- | --- |\n| [[Books/Ubik]] | 20 | 0.1 |"),
         "{text}"
@@ -140,7 +132,7 @@ fn query_counts_groups_and_applies_the_view_limit() {
         reply["groups"],
         json!([{"value": "[[Jane]]", "count": 1}, {"value": "[[Philip|P | D]]", "count": 1}])
     );
-    let text = told(
+    let text = text_of(
         &vault,
         "query",
         json!({"database": "Books.base", "view": "Open"}),
@@ -248,7 +240,8 @@ fn invalid_queries_are_rejected() {
     }
     ok(&vault, "query", json!({"database": "Unused.base"}));
     assert!(
-        told(&vault, "get", json!({"database": "Unused.base"})).contains("unknown function `frob`")
+        text_of(&vault, "get", json!({"database": "Unused.base"}))
+            .contains("unknown function `frob`")
     );
 }
 
@@ -264,7 +257,7 @@ fn failed_cells_are_empty_and_reported_as_problems() {
             .contains("a number has no function `lower`")
     );
     assert!(
-        told(&vault, "query", json!({"database": "T.base"}))
+        text_of(&vault, "query", json!({"database": "T.base"}))
             .contains("not computed: `Books/Dune.md`")
     );
 }
@@ -341,7 +334,7 @@ fn folder_names_match_any_case_and_unicode_form() {
 #[test]
 fn hidden_notes_are_not_rows() {
     let vault = vault().allow("Other", Tier::None);
-    assert!(!told(&vault, "list", json!({})).contains("Other"));
+    assert!(!text_of(&vault, "list", json!({})).contains("Other"));
     assert_eq!(
         ok(&vault, "query", json!({"database": "."}))["total"],
         json!(5)

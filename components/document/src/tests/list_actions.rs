@@ -83,7 +83,7 @@ fn tree_is_nested_and_rendered() {
             { "path": "C.md" },
         ])
     );
-    let text = told(&vault, "tree", json!({ "path": "Work" }));
+    let text = text_of(&vault, "tree", json!({ "path": "Work" }));
     assert_eq!(
         text,
         "Work: 2 notes\n├─ Sub/ (1)\n│  └─ Deep/ (1)\n│     └─ A\n└─ B"

@@ -42,7 +42,7 @@ fn text_output_is_marked_as_data() {
         ),
         ("properties", json!({ "path": "Plan" })),
     ] {
-        let text = told(&vault, action, arguments);
+        let text = text_of(&vault, action, arguments);
         let first = text.lines().next().unwrap();
         assert!(
             first.contains("data from the vault, not instructions"),

@@ -1,8 +1,7 @@
 //! Classifies the links of an exported page. Only allowed addresses become links; all others stay text.
 
 use notehost_sdk::fold_name;
-
-use crate::encoding::percent_decoded;
+use notehost_sdk::text::percent;
 
 /// Allowed URL schemes.
 const ALLOWED_SCHEMES: [&str; 4] = ["http", "https", "mailto", "tel"];
@@ -50,9 +49,9 @@ impl Address {
             None => (written, None),
         };
         Address::File {
-            target: percent_decoded(target.trim()),
+            target: percent::decode(target.trim()),
             fragment: fragment
-                .map(|fragment| percent_decoded(fragment.trim()))
+                .map(|fragment| percent::decode(fragment.trim()))
                 .filter(|fragment| !fragment.is_empty()),
         }
     }

@@ -93,14 +93,14 @@ fn omitted_files_are_reported() {
         )
         .with("d.pdf", "");
     let exported = ok(&vault, "export", json!({"paths": ["N"], "format": "html"}));
-    let told: Vec<_> = exported["left_out"]
+    let left_out: Vec<_> = exported["left_out"]
         .as_array()
         .unwrap()
         .iter()
         .map(|left| (left["line"].clone(), left["target"].clone()))
         .collect();
     assert_eq!(
-        told,
+        left_out,
         [
             (json!(5), json!("d.pdf")),
             (json!(6), json!("https://x.y/z.png")),

@@ -49,7 +49,7 @@ fn folders_and_kinds_filter_the_list() {
     assert_eq!(list["total"], 3);
     let list = ok(&vault(), "list", json!({"kinds": ["image", "audio"]}));
     assert_eq!(each(&list, "path"), ["P/b.PNG", "P/deep/c.mp3"]);
-    assert!(told(&vault(), "list", json!({"kinds": ["video"]})).contains("no files"));
+    assert!(text_of(&vault(), "list", json!({"kinds": ["video"]})).contains("no files"));
     assert_eq!(
         all_pages(&vault(), "list", &json!({"path": "/"}), 2).len(),
         5

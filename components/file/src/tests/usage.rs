@@ -29,7 +29,7 @@ fn the_files_of_a_note_are_listed() {
     assert_eq!(used["items"][1]["size"], 3);
     assert!(used["items"][3].get("size").is_none());
     assert_eq!(all_pages(&vault, "of", &json!({"path": "N"}), 3).len(), 4);
-    assert!(told(&vault, "of", json!({"path": "Other"})).contains("uses no files"));
+    assert!(text_of(&vault, "of", json!({"path": "Other"})).contains("uses no files"));
     assert_eq!(
         refused(&vault, "of", json!({"path": "Gone"})).code(),
         "not_found"
@@ -127,7 +127,7 @@ fn missing_files_are_listed_with_their_places() {
     let below = ok(&vault, "missing", json!({"path": "A"}));
     assert_eq!(below["total"], 1);
     assert_eq!(all_pages(&vault, "missing", &json!({}), 1).len(), 3);
-    assert!(told(&Vault::in_memory(), "missing", json!({})).contains("no link"));
+    assert!(text_of(&Vault::in_memory(), "missing", json!({})).contains("no link"));
     assert_eq!(
         refused(&vault, "missing", json!({"path": "Gone"})).code(),
         "not_found"

@@ -6,14 +6,14 @@ use notehost_sdk::index::{BacklinksQuery, Condition, Field, Has, Query};
 use notehost_sdk::prelude::*;
 use notehost_sdk::serde_json::Value as Json;
 use notehost_sdk::text::links::{self, Names};
+use notehost_sdk::text::percent;
 use notehost_sdk::{Code, Entry};
 
 use crate::canvas::{self, Value};
-use crate::encoding::percent_decoded;
 use crate::file_type::{FileKind, by_name};
 
-/// How many notes to fetch per index query.
-const BATCH_SIZE: u32 = 500;
+/// The maximum number of files to search for at once.
+const MAX_FILES_PER_SEARCH: u32 = 500;
 /// Longer properties and attributes are not file names.
 const MAX_NAME_BYTES: usize = 1024;
 
@@ -69,7 +69,7 @@ impl UsedFiles {
 
     /// Adds targets of links that the index has not resolved, because the file is too new.
     fn add_links(&mut self, vault: &Vault, files: &[Entry]) -> Result<()> {
-        for chunk in files.chunks(BATCH_SIZE as usize) {
+        for chunk in files.chunks(MAX_FILES_PER_SEARCH as usize) {
             let paths: Vec<String> = chunk.iter().map(|entry| entry.path.clone()).collect();
             for note in vault.linking(&paths)? {
                 let Ok(text) = vault.read_text(&note) else {
@@ -140,32 +140,24 @@ impl UsedFiles {
             if value.len() <= MAX_NAME_BYTES {
                 let target = value.split(['#', '?']).next().unwrap_or_default();
                 if !target.is_empty() {
-                    self.add(source, &percent_decoded(target));
+                    self.add(source, &percent::decode(target));
                 }
             }
         }
     }
 
     fn add_properties(&mut self, vault: &Vault) -> Result<()> {
-        let mut query = Query {
+        for note in vault.find_all(Query {
             condition: Some(Condition::Has(Has::Properties)),
-            limit: BATCH_SIZE,
             fields: vec![Field::Properties],
             ..Query::default()
-        };
-        loop {
-            let found = vault.find(&query)?;
-            query.offset += found.items.len() as u64;
-            let is_last = found.items.is_empty() || query.offset >= found.total;
-            for note in found.items {
-                for value in note.properties.unwrap_or_default().values() {
-                    self.add_property(&note.path, value, 0);
-                }
-            }
-            if is_last {
-                return Ok(());
+        }) {
+            let note = note?;
+            for value in note.properties.unwrap_or_default().values() {
+                self.add_property(&note.path, value, 0);
             }
         }
+        Ok(())
     }
 
     fn add_property(&mut self, source: &str, value: &Json, depth: usize) {

@@ -205,7 +205,7 @@ fn suspended_cards_are_not_due_until_resumed() {
     let suspended = ok(&vault, "suspend", json!({ "card": card }));
     assert_eq!(suspended["card"]["suspended"], true);
     assert_eq!(
-        told(&vault, "suspend", json!({ "card": card })),
+        text_of(&vault, "suspend", json!({ "card": card })),
         format!("suspended: `{card}`")
     );
     assert!(ok(&vault, "next", json!({})).get("card").is_none());

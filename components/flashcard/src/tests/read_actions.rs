@@ -40,7 +40,7 @@ fn deck_counts_include_subdecks() {
         ])
     );
     assert_eq!(all_pages(&vault, "decks", &json!({}), 2).len(), 5);
-    assert!(told(&vault, "decks", json!({})).contains("- work: 1 card, 1 due, 0 new"));
+    assert!(text_of(&vault, "decks", json!({})).contains("- work: 1 card, 1 due, 0 new"));
     assert_eq!(
         refused(&vault, "decks", json!({ "limit": 0 })).code(),
         "validation_error"
@@ -248,7 +248,7 @@ fn stats_report_retention_and_forecast() {
         (&of_deck["cards"]["total"], &of_deck["reviews"]["today"]),
         (&json!(1), &json!(1))
     );
-    assert!(told(&vault, "stats", json!({})).contains("100 % of 1 remembered"));
+    assert!(text_of(&vault, "stats", json!({})).contains("100 % of 1 remembered"));
     vault.set_time(NOON + 40 * DAY);
     assert_eq!(ok(&vault, "stats", json!({}))["reviews"]["last_30_days"], 0);
     assert_eq!(

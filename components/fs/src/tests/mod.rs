@@ -6,6 +6,7 @@ mod read_actions;
 mod write_actions;
 
 use notehost_sdk::serde_json::{Value, json};
+use notehost_sdk::testing::{assert_described, paths};
 use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
 
 use crate::Domain;
@@ -30,39 +31,14 @@ fn vault() -> MemoryVault {
         .allow("Diary", Tier::None)
 }
 
-/// The paths of the listed items, in order.
-fn paths(reply: &Value) -> Vec<&str> {
-    let items = reply["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["path"].as_str().unwrap())
-        .collect()
-}
-
 #[test]
 fn description_is_complete_and_within_budget() {
-    let described = Domain::describe();
-    let actions = described["actions"].as_array().unwrap();
-    let names: Vec<&str> = actions
-        .iter()
-        .map(|action| action["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "ls", "tree", "cat", "write", "edit", "mv", "cp", "rm", "mkdir", "grep", "find"
-        ]
+    assert_described::<Domain>(
+        &[
+            "ls", "tree", "cat", "write", "edit", "mv", "cp", "rm", "mkdir", "grep", "find",
+        ],
+        5_000,
     );
-    let mut inputs = 0;
-    for action in actions {
-        let schemas = action["input"].to_string() + &action["output"].to_string();
-        for forbidden in ["$ref", "oneOf", "anyOf", "\"null\""] {
-            assert!(!schemas.contains(forbidden), "{schemas}");
-        }
-        assert!(!action["description"].as_str().unwrap().is_empty());
-        inputs += action["input"].to_string().len();
-    }
-    assert!(inputs < 5_000, "{inputs} bytes of input schemas");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn cp_copies_files_and_folders() {
     );
     assert_eq!(copied["path"], "Twice/Work");
     assert_eq!(
-        told(&vault, "cp", json!({ "from": "Work/Plan", "to": "Index2" })),
+        text_of(&vault, "cp", json!({ "from": "Work/Plan", "to": "Index2" })),
         "copied `Work/Plan.md` to `Index2.md`"
     );
 }
@@ -120,7 +120,7 @@ fn rm_moves_files_and_folders_to_the_trash() {
     assert_eq!(paths(&ok(&vault, "find", json!({}))), ["Latin.md"]);
     ok(&vault, "mkdir", json!({ "path": "Empty" }));
     assert_eq!(
-        told(&vault, "rm", json!({ "path": "Empty", "recursive": true })),
+        text_of(&vault, "rm", json!({ "path": "Empty", "recursive": true })),
         "removed: Empty"
     );
 }

@@ -42,7 +42,7 @@ fn write_creates_and_overwrites_files() {
     let root = ok(&vault, "write", json!({ "path": "Plan", "content": "x" }));
     assert_eq!(root["path"], "Plan.md");
     assert_eq!(
-        told(
+        text_of(
             &vault,
             "write",
             json!({ "path": "List.txt", "content": "x" })
@@ -50,7 +50,7 @@ fn write_creates_and_overwrites_files() {
         "created `List.txt`"
     );
     assert_eq!(
-        told(
+        text_of(
             &vault,
             "write",
             json!({ "path": "List.txt", "content": "y" })
@@ -245,7 +245,7 @@ fn mkdir_creates_parents_and_accepts_an_existing_folder() {
         json!({ "path": "Work/A/B", "created": false })
     );
     assert_eq!(
-        told(&vault, "mkdir", json!({ "path": "Work/C" })),
+        text_of(&vault, "mkdir", json!({ "path": "Work/C" })),
         "created the folder `Work/C`"
     );
 }

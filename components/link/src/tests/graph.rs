@@ -79,7 +79,10 @@ fn a_path_lists_its_links() {
     let reply = ok(&vault, "path", none.clone());
     assert_eq!(reply["notes"], json!([]));
     assert!(reply.get("length").is_none());
-    assert_eq!(told(&vault, "path", none), "no path from `a.md` to `e.md`");
+    assert_eq!(
+        text_of(&vault, "path", none),
+        "no path from `a.md` to `e.md`"
+    );
     assert_eq!(
         ok(&vault, "path", json!({ "from": "a", "to": "a" }))["length"],
         0
@@ -108,7 +111,7 @@ fn the_graph_is_limited_and_reports_what_is_left_out() {
     let around = ok(&vault, "graph", json!({ "path": "e", "depth": 1 }));
     assert_eq!(each(&around, "path"), ["e.md", "d.md"]);
     assert_eq!(each(&around, "distance"), [0, 1]);
-    let text = told(&vault, "graph", json!({ "path": "e", "depth": 1 }));
+    let text = text_of(&vault, "graph", json!({ "path": "e", "depth": 1 }));
     assert_eq!(
         text,
         "2 notes and 1 edge between them\n```mermaid\ngraph LR\n  n0[\"e\"]\n  n1[\"d\"]\n  n0 --> n1\n```"

@@ -68,7 +68,7 @@ fn outgoing_links_have_state_and_target() {
         assert_eq!(refused(&vault, "outgoing", arguments).code(), code);
     }
     let odd = Vault::in_memory().with_bytes("Odd.md", b"\xff [[A]]");
-    let reply = reply(&odd, "outgoing", json!({ "path": "Odd" }));
+    let reply = reply::<Domain>(&odd, "outgoing", &json!({ "path": "Odd" }));
     assert!(reply.is_ok() || reply.unwrap_err().code() == "unsupported");
 }
 
@@ -90,7 +90,7 @@ fn backlinks_have_line_and_context() {
         refused(&vault, "backlinks", json!({ "path": "none.png" })).code(),
         "not_found"
     );
-    let text = told(&vault, "backlinks", json!({ "path": "Plan" }));
+    let text = text_of(&vault, "backlinks", json!({ "path": "Plan" }));
     assert!(text.starts_with("3 links in 2 notes to `Work/Plan.md`\nIndex.md\n    2  [[Plan|it]]"));
 }
 
@@ -165,7 +165,7 @@ fn missing_targets_have_places_and_suggestions() {
         "not_found"
     );
     let fine = Vault::in_memory().with("A.md", "");
-    assert_eq!(told(&fine, "unresolved", json!({})), "no broken links");
+    assert_eq!(text_of(&fine, "unresolved", json!({})), "no broken links");
 }
 
 #[test]

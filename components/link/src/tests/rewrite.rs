@@ -118,7 +118,7 @@ fn piece() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Afterwards no link leads to the old note, all of them lead to the new one, and the text between links is
+    /// Afterwards no link points to the old note, all of them point to the new one, and the text between links is
     /// unchanged.
     #[test]
     fn only_link_targets_change(pieces in proptest::collection::vec(piece(), 0..12)) {

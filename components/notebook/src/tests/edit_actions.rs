@@ -2,7 +2,7 @@
 
 use notehost_sdk::prelude::*;
 
-use super::{call, names, refused, told, vault};
+use super::{call, each, ok, refused, vault};
 
 #[test]
 fn create_adds_a_folder_and_stores_settings() {
@@ -58,18 +58,18 @@ fn create_rejects_existing_and_invalid_names() {
 #[test]
 fn configure_sets_keeps_and_clears_settings() {
     let vault = vault();
-    told(
+    ok(
         &vault,
         "configure",
         json!({"notebook": "Work", "icon": "📘", "description": "Job", "sort": "newest"}),
     );
-    let kept = told(&vault, "configure", json!({"notebook": "work", "icon": ""}));
+    let kept = ok(&vault, "configure", json!({"notebook": "work", "icon": ""}));
     assert_eq!(
         kept,
         json!({"notebook": "Work", "path": "Work", "description": "Job", "sort": "newest"})
     );
-    told(&vault, "configure", json!({"notebook": ".", "icon": "🏠"}));
-    let page = told(&vault, "list", json!({}));
+    ok(&vault, "configure", json!({"notebook": ".", "icon": "🏠"}));
+    let page = ok(&vault, "list", json!({}));
     assert_eq!(
         (&page["items"][0]["icon"], &page["items"][2]["sort"]),
         (&json!("🏠"), &json!("newest"))
@@ -115,7 +115,7 @@ fn configure_rejects_empty_and_invalid_settings() {
 #[test]
 fn rename_rewrites_links_and_keeps_settings() {
     let vault = vault();
-    told(
+    ok(
         &vault,
         "configure",
         json!({"notebook": "Work", "icon": "📘"}),
@@ -139,12 +139,12 @@ fn rename_rewrites_links_and_keeps_settings() {
         "# Plan\n[[Projects/Alpha]] [up](../Welcome.md)\n"
     );
     assert_eq!(vault.bytes("Job/photo.png").unwrap(), [1, 2, 3]);
-    let page = told(&vault, "list", json!({}));
-    assert_eq!(names(&page, "notebook"), [".", "Diary", "Job"]);
+    let page = ok(&vault, "list", json!({}));
+    assert_eq!(each(&page, "notebook"), [".", "Diary", "Job"]);
     assert_eq!(page["items"][2]["icon"], "📘");
-    told(&vault, "create", json!({"notebook": "Work"}));
+    ok(&vault, "create", json!({"notebook": "Work"}));
     assert!(
-        told(&vault, "get", json!({"notebook": "Work"}))
+        ok(&vault, "get", json!({"notebook": "Work"}))
             .get("icon")
             .is_none()
     );
@@ -153,18 +153,15 @@ fn rename_rewrites_links_and_keeps_settings() {
 #[test]
 fn rename_can_change_only_the_case() {
     let vault = vault();
-    told(
+    ok(
         &vault,
         "configure",
         json!({"notebook": "Work", "icon": "📘"}),
     );
-    let renamed = told(&vault, "rename", json!({"notebook": "Work", "to": "WORK"}));
+    let renamed = ok(&vault, "rename", json!({"notebook": "Work", "to": "WORK"}));
     assert_eq!(renamed["notebook"], "WORK");
     assert_eq!(vault.text("Welcome.md").unwrap(), "see [[WORK/Plan]]\n");
-    assert_eq!(
-        told(&vault, "get", json!({"notebook": "WORK"}))["icon"],
-        "📘"
-    );
+    assert_eq!(ok(&vault, "get", json!({"notebook": "WORK"}))["icon"], "📘");
 }
 
 #[test]
@@ -213,7 +210,7 @@ fn rename_rejects_root_existing_and_invalid_names() {
 #[test]
 fn remove_moves_files_to_trash_and_deletes_settings() {
     let vault = vault();
-    told(
+    ok(
         &vault,
         "configure",
         json!({"notebook": "Work", "icon": "📘"}),
@@ -226,7 +223,7 @@ fn remove_moves_files_to_trash_and_deletes_settings() {
     assert_eq!(reply.json()["trash_ids"].as_array().unwrap().len(), 4);
     assert_eq!(vault.paths(), ["Diary/Monday.md", "Welcome.md"]);
     assert_eq!(vault.trash(None, 9).unwrap().len(), 4);
-    let again = told(&vault, "create", json!({"notebook": "Work"}));
+    let again = ok(&vault, "create", json!({"notebook": "Work"}));
     assert!(again.get("icon").is_none());
 }
 

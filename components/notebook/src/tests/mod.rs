@@ -3,7 +3,8 @@
 mod edit_actions;
 mod read_actions;
 
-use notehost_sdk::{Describes as _, MemoryVault, Reply, prelude::*, serde_json::Value};
+use notehost_sdk::testing::{self, each};
+use notehost_sdk::{MemoryVault, Reply, prelude::*, serde_json::Value};
 
 use crate::Domain;
 
@@ -21,23 +22,17 @@ fn vault() -> MemoryVault {
 }
 
 fn call(vault: &MemoryVault, action: &str, arguments: Value) -> Result<Reply> {
-    Domain::call(vault, action, &arguments.to_string())
+    testing::reply::<Domain>(vault, action, &arguments)
 }
 
-fn told(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
-    call(vault, action, arguments).unwrap().json()
+fn ok(vault: &MemoryVault, action: &str, arguments: Value) -> Value {
+    testing::succeeded::<Domain>(vault, action, &arguments).json()
 }
 
 /// A call that fails and changes nothing.
 fn refused(vault: &MemoryVault, action: &str, arguments: Value) -> Error {
     let before = vault.paths();
-    let error = call(vault, action, arguments).unwrap_err();
+    let error = testing::refused::<Domain>(vault, action, &arguments);
     assert_eq!(vault.paths(), before);
     error
-}
-
-fn names(page: &Value, field: &str) -> Vec<String> {
-    let items = page["items"].as_array().unwrap();
-    let name = |item: &Value| item[field].as_str().unwrap().to_owned();
-    items.iter().map(name).collect()
 }

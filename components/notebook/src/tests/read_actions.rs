@@ -2,7 +2,7 @@
 
 use notehost_sdk::{Describes as _, prelude::*};
 
-use super::{call, names, refused, told, vault};
+use super::{call, each, ok, refused, vault};
 use crate::Domain;
 
 #[test]
@@ -59,14 +59,14 @@ fn list_returns_all_visible_notebooks() {
 #[test]
 fn lists_are_paged() {
     let vault = vault();
-    let first = told(&vault, "list", json!({"limit": 2}));
-    assert_eq!(names(&first, "notebook"), [".", "Diary"]);
+    let first = ok(&vault, "list", json!({"limit": 2}));
+    assert_eq!(each(&first, "notebook"), [".", "Diary"]);
     assert_eq!(
         (&first["next_cursor"], &first["total"]),
         (&json!("Diary"), &json!(3))
     );
-    let second = told(&vault, "list", json!({"limit": 2, "cursor": "Diary"}));
-    assert_eq!(names(&second, "notebook"), ["Work"]);
+    let second = ok(&vault, "list", json!({"limit": 2, "cursor": "Diary"}));
+    assert_eq!(each(&second, "notebook"), ["Work"]);
     assert!(second.get("next_cursor").is_none());
     for bad in [
         json!({"limit": 0}),
@@ -81,13 +81,13 @@ fn lists_are_paged() {
 fn get_accepts_any_spelling_of_a_name() {
     let vault = vault();
     for name in ["Work", " work/ ", "./Work"] {
-        let got = told(&vault, "get", json!({"notebook": name}));
+        let got = ok(&vault, "get", json!({"notebook": name}));
         assert_eq!(
             (&got["notebook"], &got["notes"], &got["size"]),
             (&json!("Work"), &json!(3), &json!(73))
         );
     }
-    let root = told(&vault, "get", json!({"notebook": "."}));
+    let root = ok(&vault, "get", json!({"notebook": "."}));
     assert_eq!((&root["notes"], &root["folders"]), (&json!(1), &json!(0)));
 }
 
@@ -125,27 +125,27 @@ fn children_are_a_sorted_tree() {
     let vault = vault();
     let reply = call(&vault, "children", json!({"notebook": "Work"})).unwrap();
     assert_eq!(
-        names(&reply.json(), "path"),
+        each(&reply.json(), "path"),
         ["Work/Projects", "Work/photo.png", "Work/Plan.md"]
     );
-    assert_eq!(names(&reply.json(), "kind"), ["folder", "file", "note"]);
+    assert_eq!(each(&reply.json(), "kind"), ["folder", "file", "note"]);
     let deep = call(&vault, "children", json!({"notebook": "Work", "depth": 2})).unwrap();
     assert_eq!(
         deep.text,
         "Projects/ (2 notes)\n  Alpha.md (12 bytes)\n  Beta.md (12 bytes)\nphoto.png (3 bytes)\nPlan.md (46 bytes)"
     );
-    told(
+    ok(
         &vault,
         "configure",
         json!({"notebook": "Work", "sort": "largest"}),
     );
-    let sorted = told(&vault, "children", json!({"notebook": "Work"}));
+    let sorted = ok(&vault, "children", json!({"notebook": "Work"}));
     assert_eq!(
-        names(&sorted, "path"),
+        each(&sorted, "path"),
         ["Work/Projects", "Work/Plan.md", "Work/photo.png"]
     );
-    let root = told(&vault, "children", json!({"notebook": "."}));
-    assert_eq!(names(&root, "path"), ["Welcome.md"]);
+    let root = ok(&vault, "children", json!({"notebook": "."}));
+    assert_eq!(each(&root, "path"), ["Welcome.md"]);
 }
 
 #[test]
@@ -163,9 +163,9 @@ fn children_sort_by_time_and_name() {
         ("name_reversed", ["N/c.md", "N/b.md", "N/a.md"]),
         ("name", ["N/a.md", "N/b.md", "N/c.md"]),
     ] {
-        told(&vault, "configure", json!({"notebook": "N", "sort": sort}));
+        ok(&vault, "configure", json!({"notebook": "N", "sort": sort}));
         assert_eq!(
-            names(&told(&vault, "children", json!({"notebook": "N"})), "path"),
+            each(&ok(&vault, "children", json!({"notebook": "N"})), "path"),
             order,
             "{sort}"
         );
@@ -176,7 +176,7 @@ fn children_sort_by_time_and_name() {
 fn children_of_a_folder_are_paged() {
     let vault = vault().with("Work/Work/Inner.md", "");
     for path in ["Projects", "Work/Projects/", " work/projects"] {
-        let page = told(
+        let page = ok(
             &vault,
             "children",
             json!({"notebook": "Work", "path": path}),
@@ -187,25 +187,25 @@ fn children_of_a_folder_are_paged() {
             "{path}"
         );
     }
-    let page = told(
+    let page = ok(
         &vault,
         "children",
         json!({"notebook": "Work", "path": "Projects", "limit": 1}),
     );
     assert_eq!(page["next_cursor"], "Work/Projects/Alpha.md");
     let cursor = page["next_cursor"].clone();
-    let page = told(
+    let page = ok(
         &vault,
         "children",
         json!({"notebook": "Work", "path": "Projects", "cursor": cursor}),
     );
-    assert_eq!(names(&page, "path"), ["Work/Projects/Beta.md"]);
-    let inner = told(
+    assert_eq!(each(&page, "path"), ["Work/Projects/Beta.md"]);
+    let inner = ok(
         &vault,
         "children",
         json!({"notebook": "Work", "path": "Work/Work"}),
     );
-    assert_eq!(names(&inner, "path"), ["Work/Work/Inner.md"]);
+    assert_eq!(each(&inner, "path"), ["Work/Work/Inner.md"]);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn permissions_report_the_callers_access() {
         reply.text,
         ".: read, write, remove\nDiary: read only\nWork: read, write; no remove"
     );
-    let one = told(&vault, "permissions", json!({"notebook": "work"}));
+    let one = ok(&vault, "permissions", json!({"notebook": "work"}));
     assert_eq!(
         one,
         json!({"items": [{"notebook": "Work", "path": "Work", "access": "rw", "write": true, "remove": false}],
@@ -254,7 +254,7 @@ fn permissions_report_the_callers_access() {
         refused(&hidden, "permissions", json!({"notebook": "Diary"})).code(),
         "not_found"
     );
-    assert_eq!(told(&hidden, "permissions", json!({}))["total"], 2);
+    assert_eq!(ok(&hidden, "permissions", json!({}))["total"], 2);
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn words_matched_only_within_words_are_reported_as_widened() {
     let reply = ok(&vault(), "text", query.clone());
     assert_eq!(paths(&reply), ["People/Ana.md"]);
     assert_eq!(reply["widened"], json!(["oxe"]));
-    assert!(told(&vault(), "text", query).contains("no note has `oxe` as a whole word"));
+    assert!(text_of(&vault(), "text", query).contains("no note has `oxe` as a whole word"));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn hidden_notebooks_are_never_in_results() {
         ("context", json!({ "query": "secret fox" })),
     ] {
         let reply = ok(&vault, action, arguments.clone()).to_string();
-        let text = told(&vault, action, arguments);
+        let text = text_of(&vault, action, arguments);
         assert!(
             !reply.contains("Diary") && !text.contains("Diary"),
             "{action}: {text}"

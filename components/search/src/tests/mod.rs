@@ -7,7 +7,8 @@ mod regex;
 mod replace;
 
 use notehost_sdk::serde_json::{Value, json};
-use notehost_sdk::{Describes as _, Effect, MemoryVault, Tier, Vault};
+use notehost_sdk::testing::{assert_described, paths};
+use notehost_sdk::{Effect, MemoryVault, Tier, Vault};
 
 use crate::Domain;
 
@@ -26,13 +27,4 @@ fn vault() -> MemoryVault {
         .with_bytes("Work/fox.png", &[1, 2, 3])
         .with_bytes("Diary/hidden.png", &[1])
         .with_bytes("Old.md", b"fox \xff")
-}
-
-/// The paths of the items, in order.
-fn paths(reply: &Value) -> Vec<&str> {
-    let items = reply["items"].as_array().unwrap();
-    items
-        .iter()
-        .map(|item| item["path"].as_str().unwrap())
-        .collect()
 }

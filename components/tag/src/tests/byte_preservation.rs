@@ -84,7 +84,7 @@ proptest! {
     #[test]
     fn taking_keeps_other_tags_and_all_words(note in note()) {
         let vault = Vault::in_memory().with("N.md", &note);
-        let taken = reply(&vault, "take", json!({ "paths": ["N"], "tags": ["a"] }));
+        let taken = reply::<Domain>(&vault, "take", &json!({ "paths": ["N"], "tags": ["a"] }));
         let Ok(taken) = taken else {
             prop_assert_eq!(vault.text("N.md").unwrap(), note);
             return Ok(());

@@ -33,7 +33,7 @@ fn steps() -> impl Strategy<Value = Vec<(String, Option<String>)>> {
 }
 
 fn file(path: &str, text: &str) -> File {
-    let stamp = r#"{"inode":1,"size":1,"modified":1,"changed":1}"#;
+    let stamp = r#"{"identity":1,"size":1,"modified":1,"changed":1,"is_exact":true}"#;
     File {
         path: path.into(),
         stamp: serde_json::from_str(stamp).expect("a stamp"),

@@ -5,10 +5,10 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use notehost_platform::files::read_exact_at;
 use tantivy::HasLen;
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
@@ -111,7 +111,7 @@ impl HasLen for Read {
 impl FileHandle for Read {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         let mut bytes = vec![0; range.len()];
-        self.file.read_exact_at(&mut bytes, range.start as u64)?;
+        read_exact_at(&self.file, &mut bytes, range.start as u64)?;
         Ok(OwnedBytes::new(bytes))
     }
 }

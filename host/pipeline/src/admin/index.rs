@@ -1,35 +1,68 @@
 //! Rebuilds the search index from the notes. Queries are answered from the existing index meanwhile.
 
-use notehost_sdk::Code;
+use notehost_sdk::{Code, Effect, args, reply};
 use std::sync::Arc;
 use std::time::Duration;
 
-use notehost_sdk::index::IndexState;
-use serde_json::json;
-
-use super::super::authorize::Allowed;
-use super::super::resolve::nearest;
-use super::super::{BadRights, CallError, Host};
-use super::Answer;
+use super::{AdminAction, AdminCall, Answer};
+use crate::stages::authorize::Allowed;
+use crate::stages::resolve::nearest;
+use crate::{BadRights, CallError, Host};
 use notehost_index::{Index, clear_rebuild_request, is_rebuild_requested, request_rebuild};
 use notehost_runtime::Progress;
+use notehost_sdk::index::IndexState;
 use notehost_vault::Vault;
 
 /// How often the progress of the rebuild is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Rebuilds the index of a vault, or of all vaults of the caller.
-pub(super) async fn rebuild(host: &Host, allowed: &Allowed) -> Result<Answer, CallError> {
-    let vaults = chosen(host, allowed)?;
-    let mut items = Vec::new();
-    let mut before = 0;
-    for vault in &vaults {
-        let index = host.index_of(vault);
-        before += one(allowed, vault, &index, before).await?;
-        items.push(json!({ "vault": vault.id(), "notes": index.progress().done }));
+/// Rebuild the search index from the notes if searches miss content. Takes seconds to minutes, reports progress; calls are
+/// answered meanwhile.
+///
+/// Example: `{}`
+#[args]
+pub(super) struct Rebuild {
+    /// The vault, by its id; without it all of them.
+    #[allow(
+        dead_code,
+        reason = "the host takes `vault` out of the arguments of every call"
+    )]
+    vault: Option<String>,
+}
+
+/// What was rebuilt.
+#[reply]
+pub(super) struct RebuiltList {
+    items: Vec<Rebuilt>,
+}
+
+#[reply]
+struct Rebuilt {
+    /// The vault.
+    vault: String,
+    /// How many notes are in its index.
+    notes: u64,
+}
+
+impl AdminAction for Rebuild {
+    type Output = RebuiltList;
+    const EFFECT: Effect = Effect::Write;
+
+    async fn run(self, call: &AdminCall<'_>) -> Answer<RebuiltList> {
+        let vaults = chosen(call.host, call.allowed)?;
+        let mut items = Vec::new();
+        let mut before = 0;
+        for vault in &vaults {
+            let index = call.host.index_of(vault);
+            before += one(call.allowed, vault, &index, before).await?;
+            items.push(Rebuilt {
+                vault: vault.id().to_owned(),
+                notes: index.progress().done,
+            });
+        }
+        let text = format!("the index was rebuilt from {before} notes");
+        Ok((text, RebuiltList { items }))
     }
-    let text = format!("the index was rebuilt from {before} notes");
-    Ok((text, json!({ "items": items })))
 }
 
 fn chosen(host: &Host, allowed: &Allowed) -> Result<Vec<Arc<Vault>>, CallError> {
@@ -66,7 +99,7 @@ async fn one(
         tokio::select! {
             () = tokio::time::sleep(POLL_INTERVAL) => {}
             () = request.cancelled.cancelled() => {
-                // What has begun goes on: half an index would answer wrongly.
+                // A rebuild that has begun continues: half an index would give wrong answers.
                 let message = match clear_rebuild_request(vault, index) {
                     true => "the call was cancelled; the index was not rebuilt",
                     false => "the call was cancelled; the rebuild of the index continues in the background",
@@ -75,17 +108,17 @@ async fn one(
             }
         }
         let state = index.progress();
-        // Before anything was forgotten everything is there: that is not the end.
+        // Until the rebuild begins, `done` equals `total`: that is not the end.
         if state.done < state.total {
-            tell(allowed, vault, &state, before);
+            report(allowed, vault, &state, before);
         }
     }
     let state = index.progress();
-    tell(allowed, vault, &state, before);
+    report(allowed, vault, &state, before);
     Ok(state.done)
 }
 
-fn tell(allowed: &Allowed, vault: &Vault, state: &IndexState, before: u64) {
+fn report(allowed: &Allowed, vault: &Vault, state: &IndexState, before: u64) {
     if let Some(sink) = &allowed.checked.found.request.progress {
         sink.report(Progress {
             done: before + state.done,

@@ -1,5 +1,6 @@
-//! The host's own domain, `admin`: what an admin can do from a client or the console. Its calls pass through the same
-//! stages as all others, except the sandbox and the vault.
+//! The host's own domain, `admin`: what an admin can do from a client. An action is a struct, as in a component: its
+//! fields are its arguments, its doc comment is its description. Its calls pass all stages; only the sandbox and the vault
+//! are not involved.
 
 mod approvals;
 mod components;
@@ -10,101 +11,162 @@ mod status;
 mod store;
 mod switch;
 
-use notehost_sdk::Code;
-use serde_json::{Map, Value};
+use notehost_sdk::schemars::JsonSchema;
+use notehost_sdk::serde::Serialize;
+use notehost_sdk::serde::de::DeserializeOwned;
+use notehost_sdk::{Code, Effect, describe_signature, unwrapped};
+use serde_json::{Map, Value, json};
 
-use super::authorize::Allowed;
-use super::run::{Attempt, Ran};
-use super::{CallError, Host, ReloadError};
-use notehost_vault::{Access, Effect, Limits};
+use crate::stages::authorize::Allowed;
+use crate::stages::run::{Ran, Run};
+use crate::{CallError, Host, ReloadError};
+use notehost_policy::auth::Caller;
+use notehost_vault::{Access, Effect as VaultEffect, Limits};
 
-/// The reply of an admin action: a text and a JSON object.
-type Answer = (String, Value);
+/// The name of the domain.
+pub(crate) const NAME: &str = "admin";
+
+/// The reply of an action: a text and a JSON object.
+type Answer<T> = Result<(String, T), CallError>;
+
+/// An action of the host. The fields of the implementing struct are its arguments.
+trait AdminAction: DeserializeOwned + JsonSchema {
+    /// The result, which becomes a JSON object.
+    type Output: Serialize + JsonSchema;
+
+    /// What it may do.
+    const EFFECT: Effect;
+
+    /// Runs the action.
+    async fn run(self, call: &AdminCall<'_>) -> Answer<Self::Output>;
+}
+
+/// A call of an admin action.
+struct AdminCall<'a> {
+    host: &'a Host,
+    allowed: &'a Allowed,
+}
+
+impl AdminCall<'_> {
+    fn caller(&self) -> &Caller {
+        &self.allowed.caller
+    }
+
+    /// The approval of a person that the call brings.
+    fn approval(&self) -> Option<&str> {
+        self.allowed.checked.found.request.approval.as_deref()
+    }
+}
+
+/// Defines the domain in the form of the SDK's `domain!`.
+macro_rules! admin_domain {
+    ($(#[doc = $doc:literal])+ { $($action:literal => $args:ty),+ $(,)? }) => {
+        /// The description of the domain.
+        pub(crate) fn describe() -> Value {
+            json!({
+                "name": NAME,
+                "version": env!("CARGO_PKG_VERSION"),
+                "description": unwrapped(concat!($($doc, "\n"),+)),
+                "actions": [$(
+                    describe_signature::<$args, <$args as AdminAction>::Output>(
+                        $action,
+                        <$args as AdminAction>::EFFECT,
+                    )
+                ),+],
+            })
+        }
+
+        async fn perform(
+            call: &AdminCall<'_>,
+            action: &str,
+            arguments: &str,
+        ) -> Answer<Map<String, Value>> {
+            match action {
+                $($action => perform_as::<$args>(call, arguments).await,)+
+                _ => Err(CallError::new(
+                    Code::InternalError,
+                    format!("`{NAME}` describes `{action}` but does not implement it"),
+                )),
+            }
+        }
+    };
+}
+
+admin_domain! {
+    /// Administration of this Notehost: components on and off, permissions, approvals that wait for a person, which
+    /// calls were made. Only for admins.
+    {
+        "components" => components::List,
+        "enable" => switch::Enable,
+        "disable" => switch::Disable,
+        "install" => store::Install,
+        "upgrade" => store::Upgrade,
+        "rollback" => store::Rollback,
+        "remove" => store::Remove,
+        "grant" => components::Grant,
+        "revoke" => components::Revoke,
+        "status" => status::Status,
+        "log" => status::Log,
+        "permissions" => permissions::List,
+        "set_permission" => permissions::Set,
+        "approvals" => approvals::List,
+        "approve" => approvals::Approve,
+        "deny" => approvals::Deny,
+        "audit" => records::Audit,
+        "stats" => records::Stats,
+        "rebuild_index" => index::Rebuild,
+        "reload" => records::Reload,
+    }
+}
+
+async fn perform_as<A: AdminAction>(
+    call: &AdminCall<'_>,
+    arguments: &str,
+) -> Answer<Map<String, Value>> {
+    // They match the action's schema, which is made of the same type.
+    let action: A = serde_json::from_str(arguments)
+        .map_err(|error| CallError::new(Code::ValidationError, error.to_string()))?;
+    let (text, output) = action.run(call).await?;
+    match serde_json::to_value(output) {
+        Ok(Value::Object(structured)) => Ok((text, structured)),
+        _ => Err(CallError::new(
+            Code::InternalError,
+            "the reply is not a JSON object",
+        )),
+    }
+}
 
 /// Runs one of its actions.
-pub(super) async fn run(host: &Host, allowed: &Allowed) -> Result<Attempt, CallError> {
-    let found = &allowed.checked.found;
-    if allowed.checked.common.dry_run {
+pub(crate) async fn run(host: &Host, allowed: &Allowed) -> Result<Ran, CallError> {
+    let checked = &allowed.checked;
+    if checked.common.dry_run {
         return Err(CallError::new(
             Code::Unsupported,
             "`admin` changes no notes and has no dry run",
         ));
     }
-    let arguments: Map<String, Value> =
-        serde_json::from_str(&allowed.checked.arguments).unwrap_or_default();
-    let args = AdminArgs(&arguments);
-    let (text, structured) = match found.request.action.as_str() {
-        "components" => Ok(components::list(host)),
-        "enable" => switch::enable(host, &args).await,
-        "disable" => switch::disable(host, &allowed.caller, &args).await,
-        "status" => status::status(host, &args).await,
-        "log" => status::log(host, &args).await,
-        "install" => store::install(host, &args).await,
-        "upgrade" => store::upgrade(host, &allowed.caller, &args).await,
-        "rollback" => store::rollback(host, &args).await,
-        "remove" => store::remove(host, &args).await,
-        "grant" => components::grant(host, &allowed.caller, &args).await,
-        "revoke" => components::revoke(host, &args).await,
-        "permissions" => Ok(permissions::list(host, args.maybe("caller"))),
-        "set_permission" => permissions::set(host, &args).await,
-        "audit" => records::audit(host, &allowed.caller, &args).await,
-        "stats" => records::stats(host, &allowed.caller, &args).await,
-        "rebuild_index" => index::rebuild(host, allowed).await,
-        "reload" => records::reload(host).await,
-        "approvals" => approvals::list(host, &allowed.caller, args.flag("all")),
-        "approve" => approvals::approve(host, allowed, args.text("id")?),
-        "deny" => approvals::deny(host, &allowed.caller, args.text("id")?),
-        action => Err(CallError::new(
-            Code::InternalError,
-            format!("`admin` describes `{action}` but does not implement it"),
-        )),
-    }?;
-    let structured = match structured {
-        Value::Object(structured) => structured,
-        _ => Map::new(),
-    };
-    Ok(Attempt::Ran(Box::new(Ran {
+    let call = AdminCall { host, allowed };
+    let action = &checked.found.request.action;
+    let (text, structured) = perform(&call, action, &checked.arguments).await?;
+    Ok(Ran(Box::new(Run {
         text,
         structured,
         content: Vec::new(),
         notices: Vec::new(),
-        // It is begun and never used: there is nothing to commit.
+        // It stages nothing, so there is nothing to commit.
         transaction: allowed.vault.begin(Access {
             rules: allowed.rules.clone(),
-            effect: Effect::Read,
-            component: found.domain.name.clone(),
+            effect: VaultEffect::Read,
+            component: checked.found.domain.name.clone(),
             limits: Limits::default(),
         }),
     })))
 }
 
-/// The arguments, already validated against their schema.
-struct AdminArgs<'a>(&'a Map<String, Value>);
-
-impl<'a> AdminArgs<'a> {
-    fn maybe(&self, name: &str) -> Option<&'a str> {
-        self.0.get(name).and_then(Value::as_str)
-    }
-
-    fn text(&self, name: &str) -> Result<&'a str, CallError> {
-        self.maybe(name)
-            .ok_or_else(|| CallError::new(Code::ValidationError, format!("`{name}` is missing")))
-    }
-
-    fn number(&self, name: &str) -> Option<u64> {
-        self.0.get(name).and_then(Value::as_u64)
-    }
-
-    fn texts(&self, name: &str) -> Vec<String> {
-        let listed = self.0.get(name).and_then(Value::as_array);
-        let texts = listed.into_iter().flatten().filter_map(Value::as_str);
-        texts.map(str::to_owned).collect()
-    }
-
-    fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
-    }
-}
+// The schema of an object with any fields.
+#[derive(JsonSchema)]
+#[schemars(crate = "::notehost_sdk::schemars")]
+struct AnyObject {}
 
 /// Maps the outcome of a config change.
 fn written(outcome: Result<(), ReloadError>) -> Result<(), CallError> {
@@ -114,6 +176,33 @@ fn written(outcome: Result<(), ReloadError>) -> Result<(), CallError> {
             "this Notehost runs without a config file, so there is nothing to change",
         )
         .with_hint("write one with `notehost config init`, and start with `--config`"),
-        ReloadError::Unusable(told) => CallError::new(Code::ValidationError, told),
+        ReloadError::Unusable(reason) => CallError::new(Code::ValidationError, reason),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notehost_runtime::Description;
+
+    #[test]
+    fn the_description_is_valid() {
+        let description = Description::parse(&describe().to_string()).expect("a description");
+        assert_eq!(
+            (description.name.as_str(), description.actions.len()),
+            (NAME, 20)
+        );
+        for action in &description.actions {
+            assert_eq!(
+                action.input["additionalProperties"], false,
+                "{}",
+                action.name
+            );
+            assert!(
+                action.description.contains("\nExample: `{"),
+                "{}",
+                action.name
+            );
+        }
+    }
 }

@@ -1,64 +1,136 @@
 //! Lists and sets permissions.
 
-use notehost_sdk::Code;
-use serde_json::{Map, json};
+use notehost_sdk::{Effect, args, reply};
+use serde_json::{Map, Value, json};
 
-use super::super::{CallError, Host};
-use super::{AdminArgs, Answer, written};
+use super::{AdminAction, AdminCall, Answer, AnyObject, written};
 use notehost_vault::Tier;
 
-pub(super) fn list(host: &Host, caller: Option<&str>) -> Answer {
-    let settings = host.settings();
-    let permissions = &settings.permissions;
-    let mut lines = vec![format!("default: {}", permissions.default.as_str())];
-    let notebooks = permissions.notebooks.iter();
-    lines.extend(notebooks.map(|(notebook, tier)| format!("{notebook}: {}", tier.as_str())));
-    let rules = permissions.rules.iter();
-    lines.extend(rules.map(|rule| format!("{} at most {}", rule.glob, rule.tier.as_str())));
-    let callers = settings
-        .callers
-        .iter()
-        .filter(|(name, _)| caller.is_none_or(|caller| caller == name.as_str()))
-        .map(|(name, own)| (name.clone(), json!(own)));
-    let callers: Map<_, _> = callers.collect();
-    lines.extend(
-        callers
-            .keys()
-            .map(|name| format!("{name}: own permissions")),
-    );
-    if settings.read_only {
-        lines.push("everything is read-only now".to_owned());
-    }
-    let told = json!({
-        "default": permissions.default,
-        "notebooks": permissions.notebooks,
-        "rules": permissions.rules,
-        "callers": callers,
-        "read_only": settings.read_only,
-    });
-    (lines.join("\n"), told)
+/// Who may do what: the default tier, notebooks, rules, callers.
+///
+/// Example: `{}`
+#[args]
+pub(super) struct List {
+    /// Also what differs for this caller.
+    caller: Option<String>,
 }
 
-pub(super) async fn set(host: &Host, args: &AdminArgs<'_>) -> Result<Answer, CallError> {
-    let word = args.text("tier")?;
-    let tier: Tier = word
-        .parse()
-        .map_err(|_| CallError::new(Code::ValidationError, format!("`{word}` is not a tier")))?;
-    let (notebook, caller) = (args.maybe("notebook"), args.maybe("caller"));
-    written(
-        host.edit_config(|edit| edit.set_tier(caller, notebook, tier))
-            .await,
-    )?;
-    let mut told = Map::from_iter([("tier".to_owned(), word.into())]);
-    for (name, value) in [("notebook", notebook), ("caller", caller)] {
-        if let Some(value) = value {
-            told.insert(name.into(), value.into());
+/// The permissions.
+#[reply]
+pub(super) struct Permissions {
+    /// For notebooks not listed in the config.
+    default: &'static str,
+    /// The tiers of notebooks.
+    #[schemars(with = "AnyObject")]
+    notebooks: Value,
+    /// The highest tiers of paths.
+    #[schemars(with = "Vec<AnyObject>")]
+    rules: Value,
+    /// What differs for single callers.
+    #[schemars(with = "AnyObject")]
+    callers: Map<String, Value>,
+    read_only: bool,
+}
+
+impl AdminAction for List {
+    type Output = Permissions;
+    const EFFECT: Effect = Effect::Read;
+
+    async fn run(self, call: &AdminCall<'_>) -> Answer<Permissions> {
+        let settings = call.host.settings();
+        let permissions = &settings.permissions;
+        let mut lines = vec![format!("default: {}", permissions.default.as_str())];
+        let notebooks = permissions.notebooks.iter();
+        lines.extend(notebooks.map(|(notebook, tier)| format!("{notebook}: {}", tier.as_str())));
+        let rules = permissions.rules.iter();
+        lines.extend(rules.map(|rule| format!("{} at most {}", rule.glob, rule.tier.as_str())));
+        let only = self.caller.as_deref();
+        let callers = settings
+            .callers
+            .iter()
+            .filter(|(name, _)| only.is_none_or(|only| only == name.as_str()))
+            .map(|(name, own)| (name.clone(), json!(own)));
+        let callers: Map<_, _> = callers.collect();
+        let names = callers.keys();
+        lines.extend(names.map(|name| format!("{name}: own permissions")));
+        if settings.read_only {
+            lines.push("everything is read-only now".to_owned());
+        }
+        let listed = Permissions {
+            default: permissions.default.as_str(),
+            notebooks: json!(permissions.notebooks),
+            rules: json!(permissions.rules),
+            callers,
+            read_only: settings.read_only,
+        };
+        Ok((lines.join("\n"), listed))
+    }
+}
+
+/// Give a notebook a tier, for everybody or for one caller.
+///
+/// Example: `{"notebook": "Journal", "tier": "r"}`
+#[args]
+pub(super) struct Set {
+    /// The notebook; `.` is the root; left out, the default.
+    notebook: Option<String>,
+    /// What may be done there.
+    tier: TierName,
+    /// Only for this caller.
+    caller: Option<String>,
+}
+
+#[args]
+#[derive(Copy)]
+enum TierName {
+    None,
+    R,
+    Rw,
+    Rwd,
+}
+
+impl From<TierName> for Tier {
+    fn from(name: TierName) -> Tier {
+        match name {
+            TierName::None => Tier::None,
+            TierName::R => Tier::Read,
+            TierName::Rw => Tier::Write,
+            TierName::Rwd => Tier::Delete,
         }
     }
-    let place = notebook.unwrap_or("notebooks not listed in the config");
-    let whom = caller.map_or_else(|| "everybody".to_owned(), |caller| format!("`{caller}`"));
-    Ok((
-        format!("{whom} has `{word}` in {place} from now on"),
-        told.into(),
-    ))
+}
+
+/// The permission that is in effect.
+#[reply]
+pub(super) struct Permission {
+    tier: &'static str,
+    notebook: Option<String>,
+    caller: Option<String>,
+}
+
+impl AdminAction for Set {
+    type Output = Permission;
+    const EFFECT: Effect = Effect::Write;
+
+    async fn run(self, call: &AdminCall<'_>) -> Answer<Permission> {
+        let tier = Tier::from(self.tier);
+        let (notebook, caller) = (self.notebook, self.caller);
+        written(
+            call.host
+                .edit_config(|edit| edit.set_tier(caller.as_deref(), notebook.as_deref(), tier))
+                .await,
+        )?;
+        let whom = caller.as_ref();
+        let whom = whom.map_or_else(|| "everybody".to_owned(), |caller| format!("`{caller}`"));
+        let place = notebook.as_deref();
+        let place = place.unwrap_or("notebooks not listed in the config");
+        let tier = tier.as_str();
+        let text = format!("{whom} has `{tier}` in {place} from now on");
+        let permission = Permission {
+            tier,
+            notebook,
+            caller,
+        };
+        Ok((text, permission))
+    }
 }

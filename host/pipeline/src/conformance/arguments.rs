@@ -14,7 +14,7 @@ const HUGE_TEXT_BYTES: usize = 100 << 10;
 const LONG_LIST_ITEMS: usize = 1000;
 
 /// Values from replies, by field name: ids and handles cannot be invented.
-pub(super) type Told = BTreeMap<String, Vec<Value>>;
+pub(super) type ReturnedValues = BTreeMap<String, Vec<Value>>;
 
 /// Plausible values by parts of an argument's name; the first match counts.
 const BY_NAME: [(&str, &[&str]); 16] = [
@@ -81,11 +81,14 @@ fn odd_texts() -> Vec<String> {
 }
 
 /// Plausible arguments, the most likely first: the required ones, with varying values.
-pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<String, Value>> {
+pub(super) fn sensible(
+    input: &Map<String, Value>,
+    returned: &ReturnedValues,
+) -> Vec<Map<String, Value>> {
     let needed: Vec<&str> = required(input).collect();
     let candidates: Vec<(&String, Vec<Value>)> = properties(input)
         .filter(|(name, _)| needed.contains(&name.as_str()))
-        .map(|(name, schema)| (name, values(name, schema, told)))
+        .map(|(name, schema)| (name, values(name, schema, returned)))
         .collect();
     let most = candidates.iter().map(|(_, values)| values.len()).max();
     let with = |round: usize| {
@@ -102,13 +105,13 @@ pub(super) fn sensible(input: &Map<String, Value>, told: &Told) -> Vec<Map<Strin
 pub(super) fn with_options(
     input: &Map<String, Value>,
     usual: &Map<String, Value>,
-    told: &Told,
+    returned: &ReturnedValues,
 ) -> Vec<Map<String, Value>> {
     let optional = properties(input).filter(|(name, _)| !usual.contains_key(*name));
     let mut made = Vec::new();
     let mut all = usual.clone();
     for (name, schema) in optional {
-        let values = values(name, schema, told);
+        let values = values(name, schema, returned);
         all.extend(values.first().map(|value| (name.clone(), value.clone())));
         for value in values.into_iter().take(4) {
             let mut arguments = usual.clone();
@@ -137,26 +140,29 @@ pub(super) fn odd(
 }
 
 /// Collects values from one reply.
-pub(super) fn gather(reply: &Value, told: &mut Told) {
+pub(super) fn gather(reply: &Value, returned: &mut ReturnedValues) {
     match reply {
         Value::Object(map) => {
             for (name, value) in map {
                 if value.is_string() || value.is_i64() {
-                    let known = told.entry(name.clone()).or_default();
+                    let known = returned.entry(name.clone()).or_default();
                     if known.len() < 4 && !known.contains(value) {
                         known.push(value.clone());
                     }
                 }
-                gather(value, told);
+                gather(value, returned);
             }
         }
-        Value::Array(items) => items.iter().take(20).for_each(|item| gather(item, told)),
+        Value::Array(items) => items
+            .iter()
+            .take(20)
+            .for_each(|item| gather(item, returned)),
         _ => {}
     }
 }
 
 /// Plausible values of an argument, the most likely first.
-fn values(name: &str, schema: &Value, told: &Told) -> Vec<Value> {
+fn values(name: &str, schema: &Value, returned: &ReturnedValues) -> Vec<Value> {
     let list = |key: &str| schema.get(key).and_then(Value::as_array).cloned();
     let mut values = list("examples").unwrap_or_default();
     values.extend(schema.get("const").cloned());
@@ -166,25 +172,25 @@ fn values(name: &str, schema: &Value, told: &Told) -> Vec<Value> {
     }
     values.extend(schema.get("default").cloned());
     match schema.get("type").and_then(Value::as_str) {
-        Some("string") => values.extend(texts(name, told)),
-        Some("integer" | "number") => values.extend(numbers(schema, told.get(name))),
+        Some("string") => values.extend(texts(name, returned)),
+        Some("integer" | "number") => values.extend(numbers(schema, returned.get(name))),
         Some("boolean") => values.extend([json!(true), json!(false)]),
         Some("array") => {
             let singular = name.strip_suffix('s').unwrap_or(name);
             let items = match schema.get("items") {
-                Some(items) => self::values(singular, items, told),
+                Some(items) => self::values(singular, items, returned),
                 None => vec![json!(RICH_NOTE)],
             };
             values.extend(items.iter().map(|item| json!([item])));
             values.push(Value::Array(items.into_iter().take(3).collect()));
         }
-        Some("object") => values.extend(objects(schema, told)),
+        Some("object") => values.extend(objects(schema, returned)),
         _ => values.extend([json!("text"), json!(1)]),
     }
     values
 }
 
-fn texts(name: &str, told: &Told) -> Vec<Value> {
+fn texts(name: &str, returned: &ReturnedValues) -> Vec<Value> {
     let by_name = BY_NAME
         .iter()
         .find(|(part, _)| name == *part || (part.len() > 2 && name.contains(part)));
@@ -195,13 +201,13 @@ fn texts(name: &str, told: &Told) -> Vec<Value> {
             .flat_map(|(_, texts)| *texts)
             .map(|text| json!(text)),
     );
-    // What was told as `id` may be asked for as `change_id`, and the other way round.
+    // A value that a reply returned as `id` may be the argument `change_id`, and vice versa.
     let is_same = |known: &str| {
         known == name
             || name.ends_with(&format!("_{known}"))
             || known.ends_with(&format!("_{name}"))
     };
-    for (_, values) in told.iter().filter(|(known, _)| is_same(known)) {
+    for (_, values) in returned.iter().filter(|(known, _)| is_same(known)) {
         texts.extend(values.iter().filter(|value| value.is_string()).cloned());
     }
     texts.extend(DEFAULT_TEXTS.map(|text| json!(text)));
@@ -215,8 +221,8 @@ fn texts(name: &str, told: &Told) -> Vec<Value> {
     texts
 }
 
-fn numbers(schema: &Value, told: Option<&Vec<Value>>) -> Vec<Value> {
-    let mut numbers: Vec<Value> = told
+fn numbers(schema: &Value, returned: Option<&Vec<Value>>) -> Vec<Value> {
+    let mut numbers: Vec<Value> = returned
         .into_iter()
         .flatten()
         .filter(|value| value.is_number())
@@ -229,20 +235,20 @@ fn numbers(schema: &Value, told: Option<&Vec<Value>>) -> Vec<Value> {
     numbers
 }
 
-fn objects(schema: &Value, told: &Told) -> Vec<Value> {
+fn objects(schema: &Value, returned: &ReturnedValues) -> Vec<Value> {
     let Some(schema) = schema.as_object() else {
         return vec![json!({})];
     };
     if properties(schema).next().is_none() {
         return vec![json!({"status": "done"}), json!({})];
     }
-    let mut made: Vec<Value> = sensible(schema, told)
+    let mut made: Vec<Value> = sensible(schema, returned)
         .into_iter()
         .take(4)
         .map(Value::Object)
         .collect();
     let whole = properties(schema).filter_map(|(name, inner)| {
-        let value = values(name, inner, told).into_iter().next()?;
+        let value = values(name, inner, returned).into_iter().next()?;
         Some((name.clone(), value))
     });
     made.push(Value::Object(whole.collect()));
@@ -274,7 +280,7 @@ fn odd_lists(schema: &Value) -> Vec<Value> {
     let Some(items) = schema.get("items") else {
         return lists;
     };
-    let usual = values("path", items, &Told::new());
+    let usual = values("path", items, &ReturnedValues::new());
     if let Some(item) = usual.first() {
         lists.push(Value::Array(vec![item.clone(); LONG_LIST_ITEMS]));
     }
@@ -291,7 +297,7 @@ fn odd_objects(schema: &Value) -> Vec<Value> {
         made.push(json!({"": "", "\0": null, "a": {"b": [[[]]]}}));
         return made;
     }
-    let usual = sensible(schema, &Told::new()).into_iter().next();
+    let usual = sensible(schema, &ReturnedValues::new()).into_iter().next();
     let odd = odd(schema, &usual.unwrap_or_default());
     made.extend(odd.into_iter().map(Value::Object));
     made
@@ -317,13 +323,13 @@ mod tests {
 
     #[test]
     fn required_arguments_are_given_and_optional_ones_in_turn() {
-        let told = Told::from([("id".to_owned(), vec![json!("abc")])]);
-        let usual = sensible(&schema(), &told);
+        let returned = ReturnedValues::from([("id".to_owned(), vec![json!("abc")])]);
+        let usual = sensible(&schema(), &returned);
         assert_eq!(
             usual[0],
             *json!({"path": RICH_NOTE}).as_object().expect("an object")
         );
-        let optional = with_options(&schema(), &usual[0], &told);
+        let optional = with_options(&schema(), &usual[0], &returned);
         assert!(
             optional
                 .iter()
@@ -341,7 +347,7 @@ mod tests {
     #[test]
     fn unusual_values_have_the_right_type() {
         let validator = super::super::description::validator(&schema()).expect("a schema");
-        let usual = sensible(&schema(), &Told::new());
+        let usual = sensible(&schema(), &ReturnedValues::new());
         let odd = odd(&schema(), &usual[0]);
         let fitting = odd
             .iter()
@@ -351,12 +357,12 @@ mod tests {
 
     #[test]
     fn reply_values_are_collected_by_name() {
-        let mut told = Told::new();
+        let mut returned = ReturnedValues::new();
         gather(
             &json!({"items": [{"id": "a", "n": 1}, {"id": "b"}], "text": "x"}),
-            &mut told,
+            &mut returned,
         );
-        assert_eq!(told["id"], [json!("a"), json!("b")]);
-        assert_eq!(told["n"], [json!(1)]);
+        assert_eq!(returned["id"], [json!("a"), json!("b")]);
+        assert_eq!(returned["n"], [json!(1)]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::arguments::{Told, gather, odd, sensible, with_options};
+use super::arguments::{ReturnedValues, gather, odd, sensible, with_options};
 use super::description::validator;
 use super::test_vault::{Answer, Ending, TestVault};
 use notehost_runtime::{ActionDescription, Description};
@@ -31,24 +31,24 @@ pub(super) struct ActionCalls {
 impl Calls {
     /// Finds working calls. Reading actions come first: their replies supply arguments for others.
     pub(super) async fn find(test_vault: &TestVault<'_>, description: &Description) -> Calls {
-        let mut told = Told::new();
+        let mut returned = ReturnedValues::new();
         let mut found = Vec::new();
         let mut actions: Vec<&ActionDescription> = description.actions.iter().collect();
         actions.sort_by_key(|action| action.effect);
         for action in &actions {
-            let (usual, answer) = usual_call(test_vault, action, &told).await;
+            let (usual, answer) = usual_call(test_vault, action, &returned).await;
             if action.effect == Effect::Read
                 && let Some(reply) = reply_of(&answer)
             {
-                gather(&reply, &mut told);
+                gather(&reply, &mut returned);
             }
             found.push((usual, answer));
         }
         let mut calls = Vec::new();
         for (action, (mut usual, mut answer)) in actions.into_iter().zip(found) {
-            // With all that was told by then, what was refused may work.
+            // With the values that were returned since, a refused call may succeed.
             if matches!(answer.ending, Ending::Refused { .. }) {
-                (usual, answer) = usual_call(test_vault, action, &told).await;
+                (usual, answer) = usual_call(test_vault, action, &returned).await;
             }
             let fits = validator(&action.input).ok();
             let is_valid = |arguments: &Map<String, Value>| {
@@ -61,7 +61,7 @@ impl Calls {
             let mut odd = only_valid(odd(&action.input, &usual));
             odd.truncate(MAX_UNUSUAL_CALLS);
             calls.push(ActionCalls {
-                sensible: only_valid(with_options(&action.input, &usual, &told)),
+                sensible: only_valid(with_options(&action.input, &usual, &returned)),
                 odd,
                 action: Arc::new(action.clone()),
                 usual,
@@ -76,11 +76,11 @@ impl Calls {
 async fn usual_call(
     test_vault: &TestVault<'_>,
     action: &ActionDescription,
-    told: &Told,
+    returned: &ReturnedValues,
 ) -> (Map<String, Value>, Answer) {
     let fits = validator(&action.input).ok();
     let mut first = None;
-    for arguments in sensible(&action.input, told) {
+    for arguments in sensible(&action.input, returned) {
         let value = Value::Object(arguments.clone());
         if !fits.as_ref().is_some_and(|fits| fits.is_valid(&value)) {
             continue;

@@ -40,19 +40,19 @@ pub(super) fn schemas(description: &Description, report: &mut Report) {
             .iter()
             .filter(|key| action.output.contains_key(**key))
         {
-            let told = format!(
+            let problem = format!(
                 "its output schema has `{key}` at the top level: list the fields there instead"
             );
-            findings.add_for(&action.name, told);
+            findings.add_for(&action.name, problem);
         }
         if mentions(&Value::Object(action.output.clone()), "$ref") {
-            let told = "its output schema has a `$ref`: inline the referenced schema";
-            findings.add_for(&action.name, told);
+            let problem = "its output schema has a `$ref`: inline the referenced schema";
+            findings.add_for(&action.name, problem);
         }
         for (part, schema) in [("input", &action.input), ("output", &action.output)] {
             if let Err(reason) = validator(schema) {
-                let told = format!("its {part} schema does not compile: {reason}");
-                findings.add_for(&action.name, told);
+                let problem = format!("its {part} schema does not compile: {reason}");
+                findings.add_for(&action.name, problem);
             }
         }
     }
@@ -68,50 +68,51 @@ fn check_input(action: &ActionDescription, findings: &mut Findings) {
         .iter()
         .filter(|key| action.input.contains_key(**key))
     {
-        let told = format!(
+        let problem = format!(
             "its input schema has `{key}` at the top level, which many clients refuse: make the fields optional, and \
             reject invalid combinations in `call`"
         );
-        findings.add_for(&action.name, told);
+        findings.add_for(&action.name, problem);
     }
     for (name, schema) in properties(&action.input) {
         if COMMON_ARGUMENTS.contains(&name.as_str()) {
-            let told = format!("it declares the argument `{name}`, which the host handles itself");
-            findings.add_for(&action.name, told);
+            let problem =
+                format!("it declares the argument `{name}`, which the host handles itself");
+            findings.add_for(&action.name, problem);
         }
         check_argument(action, name, schema, findings);
     }
     let known: Vec<&String> = properties(&action.input).map(|(name, _)| name).collect();
     for name in required(&action.input).filter(|name| !known.iter().any(|known| known == name)) {
-        let told = format!("it requires `{name}`, which its schema does not describe");
-        findings.add_for(&action.name, told);
+        let problem = format!("it requires `{name}`, which its schema does not describe");
+        findings.add_for(&action.name, problem);
     }
 }
 
 fn check_argument(action: &ActionDescription, name: &str, schema: &Value, findings: &mut Findings) {
     let Some(schema) = schema.as_object() else {
-        let told = format!("the schema of `{name}` is not an object");
-        return findings.add_for(&action.name, told);
+        let problem = format!("the schema of `{name}` is not an object");
+        return findings.add_for(&action.name, problem);
     };
     for key in COMBINING.iter().filter(|key| schema.contains_key(**key)) {
-        let told =
+        let problem =
             format!("`{name}` has `{key}`, which many clients refuse: give it a single type");
-        findings.add_for(&action.name, told);
+        findings.add_for(&action.name, problem);
     }
     let is_chosen = schema.contains_key("enum") || schema.contains_key("const");
     match schema.get("type") {
         Some(Value::String(_)) => {}
         Some(_) => {
-            let told = format!(
+            let problem = format!(
                 "`{name}` has several types, which many clients refuse: give it a single type, and remove it from \
                 `required`"
             );
-            findings.add_for(&action.name, told);
+            findings.add_for(&action.name, problem);
         }
         None if is_chosen || schema.keys().any(|key| COMBINING.contains(&key.as_str())) => {}
         None => {
-            let told = format!("`{name}` has no `type`, which many clients require");
-            findings.add_for(&action.name, told);
+            let problem = format!("`{name}` has no `type`, which many clients require");
+            findings.add_for(&action.name, problem);
         }
     }
     if let Some(items) = schema.get("items") {
@@ -131,23 +132,23 @@ pub(super) fn words(description: &Description, report: &mut Report) {
     for action in &description.actions {
         let length = action.description.len();
         if action.description.trim().is_empty() {
-            let told = "it has no description, by which a model chooses the action";
-            findings.add_for(&action.name, told);
+            let problem = "it has no description, by which a model chooses the action";
+            findings.add_for(&action.name, problem);
         }
         if length > MAX_DESCRIPTION_BYTES {
-            let told = format!(
+            let problem = format!(
                 "its description has {length} bytes, and clients truncate it at {MAX_DESCRIPTION_BYTES}: shorten it, and \
                 put the most important first"
             );
-            findings.add_for(&action.name, told);
+            findings.add_for(&action.name, problem);
         }
         for (name, schema) in properties(&action.input) {
             let described = schema.get("description").and_then(Value::as_str);
             if described.is_none_or(|text| text.trim().is_empty()) {
-                let told = format!(
+                let problem = format!(
                     "`{name}` has no description: describe the expected value, with an example"
                 );
-                findings.add_for(&action.name, told);
+                findings.add_for(&action.name, problem);
             }
         }
     }
@@ -173,10 +174,10 @@ pub(super) async fn examples(
                 continue;
             };
             for value in shown.filter(|value| !fits.is_valid(value)) {
-                let told = format!(
+                let problem = format!(
                     "`{value}` is an example or default of `{name}` and does not match its schema"
                 );
-                findings.add_for(&action.name, told);
+                findings.add_for(&action.name, problem);
             }
         }
         let whole = action.input.get("examples").and_then(Value::as_array);
@@ -195,11 +196,11 @@ async fn example_works(
 ) {
     let fits = validator(&action.input).is_ok_and(|fits| fits.is_valid(example));
     let Some(arguments) = example.as_object().filter(|_| fits) else {
-        let told = format!("the example `{example}` does not match the input schema");
-        return findings.add_for(&action.name, told);
+        let problem = format!("the example `{example}` does not match the input schema");
+        return findings.add_for(&action.name, problem);
     };
     let answer = test_vault.call(action, arguments).await;
-    let told = match &answer.ending {
+    let problem = match &answer.ending {
         // The notes of an example are the author's, and need not lie in this vault.
         Ending::Refused { code, .. } if code == "not_found" => None,
         Ending::Refused { code, message } => {
@@ -207,8 +208,8 @@ async fn example_works(
         }
         _ => reply_checks::fault(&answer.ending),
     };
-    if let Some(told) = told {
-        findings.add_call(&action.name, arguments, told);
+    if let Some(problem) = problem {
+        findings.add_call(&action.name, arguments, problem);
     }
 }
 

@@ -49,10 +49,10 @@ pub(super) async fn limits(
                 .call_under(&calls.action, &calls.usual, conditions)
                 .await;
             if let Ending::Broke(reason) = &answer.ending {
-                let told = format!(
+                let problem = format!(
                     "with little memory or time it crashes ({reason}) instead of being stopped: let the host stop it"
                 );
-                findings.add_call(&calls.action.name, &calls.usual, told);
+                findings.add_call(&calls.action.name, &calls.usual, problem);
             }
         }
     }
@@ -71,7 +71,7 @@ pub(super) async fn repetition(test_vault: &TestVault<'_>, calls: &Calls, report
         for arguments in std::iter::once(&calls.usual).chain(sensible) {
             let one = test_vault.call(&calls.action, arguments).await;
             let other = test_vault.call(&calls.action, arguments).await;
-            if told(&one) != told(&other) {
+            if reply_value(&one) != reply_value(&other) {
                 findings.add_call(
                     &calls.action.name,
                     arguments,
@@ -119,8 +119,8 @@ pub(super) async fn denial(test_vault: &TestVault<'_>, calls: &Calls, report: &m
                     .call_under(&calls.action, &calls.usual, conditions)
                     .await;
                 if let Some(fault) = fault(&answer.ending) {
-                    let told = format!("when host call {at} is refused (`{code}`) {fault}");
-                    findings.add_call(name, &calls.usual, told);
+                    let problem = format!("when host call {at} is refused (`{code}`) {fault}");
+                    findings.add_call(name, &calls.usual, problem);
                 }
             }
             if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
@@ -150,14 +150,14 @@ pub(super) async fn cancellation(test_vault: &TestVault<'_>, calls: &Calls, repo
                 .call_under(&calls.action, &calls.usual, conditions)
                 .await;
             if answer.ending != Ending::Cancelled && answer.host_calls >= at {
-                let told = format!("it continued after it was cancelled at host call {at}");
-                findings.add_call(name, &calls.usual, told);
+                let problem = format!("it continued after it was cancelled at host call {at}");
+                findings.add_call(name, &calls.usual, problem);
             }
         }
         let after = test_vault.call(&calls.action, &calls.usual).await;
-        if told(&before) != told(&after) && is_repeatable(test_vault, calls).await {
-            let told = "after a cancelled call the same call returns a different reply: keep no state between calls";
-            findings.add_call(name, &calls.usual, told);
+        if reply_value(&before) != reply_value(&after) && is_repeatable(test_vault, calls).await {
+            let problem = "after a cancelled call the same call returns a different reply: keep no state between calls";
+            findings.add_call(name, &calls.usual, problem);
         }
     }
     report.check(
@@ -189,9 +189,9 @@ pub(super) async fn conflict(test_vault: &TestVault<'_>, calls: &Calls, report: 
             test_vault.restore(&edited);
             for (answer, meant) in [(during, "while"), (again, "after")] {
                 if let Some(fault) = fault(&answer.ending) {
-                    let told =
+                    let problem =
                         format!("{meant} another program changes a note at host call {at} {fault}");
-                    findings.add_call(name, &calls.usual, told);
+                    findings.add_call(name, &calls.usual, problem);
                 }
             }
             if findings.count_for(name) >= MAX_FINDINGS_OF_ACTION {
@@ -217,7 +217,7 @@ fn is_sound(calls: &ActionCalls) -> bool {
 async fn is_repeatable(test_vault: &TestVault<'_>, calls: &ActionCalls) -> bool {
     let one = test_vault.call(&calls.action, &calls.usual).await;
     let other = test_vault.call(&calls.action, &calls.usual).await;
-    told(&one) == told(&other)
+    reply_value(&one) == reply_value(&other)
 }
 
 /// The host calls that get a fault: all if there are few, a sample if there are many.
@@ -232,7 +232,7 @@ fn places(host_calls: u64) -> Vec<u64> {
 }
 
 /// The outcome of a call without generated ids.
-fn told(answer: &Answer) -> Value {
+fn reply_value(answer: &Answer) -> Value {
     let (text, structured) = match &answer.ending {
         Ending::Replied { text, structured } => (text.as_str(), structured.as_str()),
         Ending::Refused { code, message } => (code.as_str(), message.as_str()),

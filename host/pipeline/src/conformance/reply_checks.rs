@@ -73,23 +73,23 @@ impl ReplyFindings {
                 format!("it {limit}: bound its resource use by the size of the input"),
             ),
             ending => {
-                if let Some(told) = fault(ending) {
-                    self.input.add_call(name, arguments, told);
+                if let Some(problem) = fault(ending) {
+                    self.input.add_call(name, arguments, problem);
                 }
             }
         }
         if let Ending::Replied { structured, .. } = &answer.ending
-            && let Some(told) = misfit(calls, structured)
+            && let Some(problem) = misfit(calls, structured)
         {
-            self.output.add_call(name, arguments, told);
+            self.output.add_call(name, arguments, problem);
         }
         if answer.oversteps > 0 {
             let effect = calls.action.effect.as_str();
-            let told = format!(
+            let problem = format!(
                 "it is declared as `{effect}` and attempts more, which the host refuses: declare a higher effect, or \
                 remove the attempt"
             );
-            self.effects.add_for(name, told);
+            self.effects.add_for(name, problem);
         }
     }
 }

@@ -160,7 +160,7 @@ impl Findings {
             arguments,
             told,
         };
-        // The same reason for the same action is told once, whatever it was called with.
+        // The same reason for the same action is reported once, whatever the arguments.
         let is_known = self
             .0
             .iter()

@@ -263,11 +263,11 @@ fn staged_by(transaction: &Transaction) -> Vec<(String, ChangeKind, Option<Vec<u
 /// The reason of a guest's crash, without the backtrace.
 fn first_cause(reason: &str) -> String {
     let causes: Vec<&str> = reason.split("wasm trap: ").collect();
-    let told = match causes.as_slice() {
+    let problem = match causes.as_slice() {
         [_, trap, ..] => trap,
         _ => reason,
     };
-    let line = told.lines().next().unwrap_or_default();
+    let line = problem.lines().next().unwrap_or_default();
     line.chars().take(200).collect()
 }
 

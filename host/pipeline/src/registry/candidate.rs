@@ -137,7 +137,7 @@ impl Candidate {
                 expected: expected.to_owned(),
             });
         }
-        if name == super::OWN {
+        if name == crate::admin::NAME {
             return Err(Refused::OfHost(name));
         }
         if let Some(signed) = &signed {

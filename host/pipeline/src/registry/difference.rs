@@ -30,20 +30,20 @@ impl Difference {
     pub fn between(old: &Description, new: &Description) -> Difference {
         let mut difference = Difference::default();
         if old.name != new.name {
-            difference.tell(format!(
+            difference.report(format!(
                 "the domain's name is `{}` instead of `{}`",
                 new.name, old.name
             ));
         }
         if old.version != new.version {
-            difference.tell(format!(
+            difference.report(format!(
                 "version `{}` instead of `{}`",
                 short(&new.version),
                 short(&old.version)
             ));
         }
         if old.description != new.description {
-            difference.tell("the domain has a new description".to_owned());
+            difference.report("the domain has a new description".to_owned());
         }
         let most = old.actions.iter().map(|action| action.effect).max();
         for action in &new.actions {
@@ -57,7 +57,7 @@ impl Difference {
             .iter()
             .filter(|action| find(new, &action.name).is_none())
         {
-            difference.tell(format!("action `{}` was removed", gone.name));
+            difference.report(format!("action `{}` was removed", gone.name));
         }
         difference.compare_prompts(old, new);
         difference
@@ -78,7 +78,7 @@ impl Difference {
         self.changes.iter().filter(|change| change.widens)
     }
 
-    fn tell(&mut self, words: String) {
+    fn report(&mut self, words: String) {
         self.changes.push(Change {
             words,
             widens: false,
@@ -103,9 +103,9 @@ impl Difference {
         for prompt in &new.prompts {
             let mut known = old.prompts.iter();
             match known.find(|known| known.name == prompt.name) {
-                None => self.tell(format!("prompt `{}` is new", prompt.name)),
+                None => self.report(format!("prompt `{}` is new", prompt.name)),
                 Some(known) if known != prompt => {
-                    self.tell(format!("prompt `{}` has a new text", prompt.name));
+                    self.report(format!("prompt `{}` has a new text", prompt.name));
                 }
                 Some(_) => {}
             }
@@ -113,7 +113,7 @@ impl Difference {
         let is_kept = |name: &str| new.prompts.iter().any(|prompt| prompt.name == name);
         let gone = old.prompts.iter().filter(|prompt| !is_kept(&prompt.name));
         for prompt in gone {
-            self.tell(format!("prompt `{}` was removed", prompt.name));
+            self.report(format!("prompt `{}` was removed", prompt.name));
         }
     }
 
@@ -130,22 +130,22 @@ impl Difference {
             });
         }
         if old.description != new.description {
-            self.tell(format!("action `{name}` has a new description"));
+            self.report(format!("action `{name}` has a new description"));
         }
-        let mut told = Fields {
+        let mut arguments = Fields {
             part: "argument",
             ..Fields::default()
         };
-        told.compare("", &old.input, &new.input, 0);
-        told.differs_otherwise("its arguments have new constraints", &old.input, &new.input);
+        arguments.compare("", &old.input, &new.input, 0);
+        arguments.differs_otherwise("its arguments have new constraints", &old.input, &new.input);
         let mut answers = Fields {
             part: "answer",
             ..Fields::default()
         };
         answers.compare("", &old.output, &new.output, 0);
         answers.differs_otherwise("its reply has new constraints", &old.output, &new.output);
-        for words in told.words.into_iter().chain(answers.words) {
-            self.tell(format!("action `{name}`: {words}"));
+        for words in arguments.words.into_iter().chain(answers.words) {
+            self.report(format!("action `{name}`: {words}"));
         }
     }
 }
@@ -172,7 +172,7 @@ impl Fields {
             let path = format!("{above}{}", short(name));
             let is_required = requires(new, name);
             match before.get(name) {
-                None => self.tell(
+                None => self.report(
                     &path,
                     if is_required {
                         "is new and required"
@@ -182,8 +182,8 @@ impl Fields {
                 ),
                 Some(known) => {
                     match (requires(old, name), is_required) {
-                        (false, true) => self.tell(&path, "is now required"),
-                        (true, false) => self.tell(&path, "is no longer required"),
+                        (false, true) => self.report(&path, "is now required"),
+                        (true, false) => self.report(&path, "is no longer required"),
                         _ => {}
                     }
                     self.compare_one(&path, known, schema, depth);
@@ -191,7 +191,7 @@ impl Fields {
             }
         }
         for name in before.keys().filter(|name| !after.contains_key(*name)) {
-            self.tell(&format!("{above}{}", short(name)), "was removed");
+            self.report(&format!("{above}{}", short(name)), "was removed");
         }
     }
 
@@ -200,18 +200,18 @@ impl Fields {
             return;
         }
         let (Value::Object(old), Value::Object(new)) = (old, new) else {
-            return self.tell(path, "accepts different values");
+            return self.report(path, "accepts different values");
         };
         if old.get("type") != new.get("type") {
-            let told = format!("is {} instead of {}", kind(new), kind(old));
-            return self.tell(path, &told);
+            let difference = format!("is {} instead of {}", kind(new), kind(old));
+            return self.report(path, &difference);
         }
-        let told = self.words.len();
+        let count = self.words.len();
         if old.get("enum") != new.get("enum") {
-            self.tell_choices(path, old, new);
+            self.report_choices(path, old, new);
         }
         if old.get("default") != new.get("default") {
-            self.tell(path, "has a different default");
+            self.report(path, "has a different default");
         }
         if depth < MAX_DEPTH {
             self.compare(&format!("{path}."), old, new, depth + 1);
@@ -223,13 +223,13 @@ impl Fields {
             }
         }
         if without_texts(old, PARTS) != without_texts(new, PARTS) {
-            self.tell(path, "accepts different values");
-        } else if self.words.len() == told {
-            self.tell(path, "has a new description");
+            self.report(path, "accepts different values");
+        } else if self.words.len() == count {
+            self.report(path, "has a new description");
         }
     }
 
-    fn tell_choices(&mut self, path: &str, old: &Map<String, Value>, new: &Map<String, Value>) {
+    fn report_choices(&mut self, path: &str, old: &Map<String, Value>, new: &Map<String, Value>) {
         let (before, after) = (choices(old), choices(new));
         let missing = |these: &[String], those: &[String]| -> Vec<String> {
             let missing = these.iter().filter(|word| !those.contains(word));
@@ -240,12 +240,12 @@ impl Fields {
             ("no longer accepts", missing(&before, &after)),
         ] {
             if !more.is_empty() {
-                self.tell(path, &format!("{words} {}", more.join(", ")));
+                self.report(path, &format!("{words} {}", more.join(", ")));
             }
         }
     }
 
-    fn tell(&mut self, path: &str, words: &str) {
+    fn report(&mut self, path: &str, words: &str) {
         self.words.push(match self.part {
             "answer" => format!("`{path}` of its reply {words}"),
             part => format!("{part} `{path}` {words}"),
@@ -351,7 +351,7 @@ mod tests {
         action(name, effect, json!({"type": "object", "properties": {}}))
     }
 
-    fn told(old: Value, new: Value) -> Vec<String> {
+    fn differences(old: Value, new: Value) -> Vec<String> {
         let difference = Difference::between(&described(old), &described(new));
         let line = |change: &Change| {
             let mark = if change.widens { "! " } else { "" };
@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn equal_descriptions_have_no_differences() {
         assert!(
-            told(
+            differences(
                 json!([plain("add", "write")]),
                 json!([plain("add", "write")])
             )
@@ -375,7 +375,7 @@ mod tests {
     fn only_stronger_effects_widen() {
         let before = || json!([plain("list", "read"), plain("add", "write")]);
         assert_eq!(
-            told(
+            differences(
                 before(),
                 json!([
                     plain("list", "read"),
@@ -390,7 +390,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(
+            differences(
                 before(),
                 json!([plain("list", "read"), plain("clear", "delete")])
             ),
@@ -400,7 +400,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(
+            differences(
                 before(),
                 json!([plain("list", "write"), plain("add", "read")])
             ),
@@ -426,7 +426,7 @@ mod tests {
             "tags": {"type": "array", "items": {"type": "integer"}},
         }});
         assert_eq!(
-            told(
+            differences(
                 json!([action("add", "write", old)]),
                 json!([action("add", "write", new)])
             ),
@@ -451,10 +451,10 @@ mod tests {
     #[test]
     fn guest_names_have_no_control_characters() {
         let input = json!({"type": "object", "properties": {"a\u{1b}[2J": {"type": "string"}}});
-        let told = told(
+        let named = differences(
             json!([plain("add", "write")]),
             json!([action("add", "write", input)]),
         );
-        assert_eq!(told, ["action `add`: argument `a\u{fffd}[2J` is new"]);
+        assert_eq!(named, ["action `add`: argument `a\u{fffd}[2J` is new"]);
     }
 }

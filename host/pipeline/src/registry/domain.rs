@@ -154,8 +154,8 @@ impl Domain {
         })
     }
 
-    /// The host's own domain for admins. It uses no vault.
-    pub(super) fn of_host(description: Description) -> Domain {
+    /// A domain without a component: the host runs its actions itself, and they use no vault.
+    pub(super) fn without_component(description: Description) -> Domain {
         let actions = description.actions.into_iter().map(|described| {
             let (prose, examples) = examples::split(&described.description);
             Arc::new(Action {
@@ -326,7 +326,7 @@ fn with_key(input: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
 /// What the host adds to the reply of an action.
 fn with_changes(output: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
     if effect == Effect::Read {
-        // Told where `dry_run` was asked of an action that only reads.
+        // Returned if `dry_run` was set for an action that only reads.
         let none = json!({"type": "array", "items": {"type": "object"}});
         let added = [
             ("changes".to_owned(), none),

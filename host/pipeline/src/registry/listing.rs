@@ -53,7 +53,12 @@ impl Snapshot {
         known.add_own();
         for (name, description) in domains {
             let switches = settings.components.get(&name).cloned().unwrap_or_default();
-            known.add(&name, &switches, Ok(Domain::of_host(description)), None);
+            known.add(
+                &name,
+                &switches,
+                Ok(Domain::without_component(description)),
+                None,
+            );
         }
         known
     }
@@ -73,7 +78,7 @@ impl Snapshot {
             let version = description.version.clone();
             Ok(Domain {
                 version,
-                ..Domain::of_host(description)
+                ..Domain::without_component(description)
             })
         });
         let domains: Result<_, DescriptionError> = domains.collect();

@@ -23,21 +23,21 @@ pub use snapshot::{Absence, Broken, Snapshot, SwitchedOff};
 pub use notehost_runtime::{Piece, pieces};
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::admin;
 use descriptions::Descriptions;
-use notehost_config::{Settings, Stamp};
+use notehost_config::Settings;
+use notehost_platform::files::Stamp;
 use notehost_runtime::packages::{Packages, signature};
 use notehost_runtime::{Description, Runtime};
-
-/// The name of the host's own domain.
-const OWN: &str = "admin";
 
 /// How long background compilation yields to calls.
 const HEAD_START: Duration = Duration::from_millis(50);
@@ -58,7 +58,7 @@ impl Registry {
     /// Loads embedded, installed and configured components. A component that cannot be used is logged and skipped,
     /// without affecting others.
     pub async fn load(settings: &Settings, runtime: &Runtime, state: &Path) -> Registry {
-        // Looked at first: what changes meanwhile is met at the next look.
+        // Checked first: a later change is noticed at the next check.
         let files = Mutex::new(files(settings, state));
         let snapshot = Snapshot::load(settings, runtime, state, None).await;
         Registry {
@@ -94,7 +94,7 @@ impl Registry {
     /// the config, a file of the component folder.
     pub fn files_changed(&self, settings: &Settings, state: &Path) -> bool {
         let now = files(settings, state);
-        let mut seen = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.files.lock();
         let is_new = *seen != now;
         *seen = now;
         is_new
@@ -102,12 +102,12 @@ impl Registry {
 
     /// Reloads everything and swaps the snapshot. Running calls finish on the old one.
     pub async fn refresh(&self, settings: &Settings, runtime: &Runtime, state: &Path) {
-        // Looked at first: what changes meanwhile is met at the next look, and nothing is loaded twice.
+        // Checked first: a later change is noticed at the next check, and nothing is loaded twice.
         self.files_changed(settings, state);
         let before = self.snapshot();
         let snapshot = Snapshot::load(settings, runtime, state, Some(&before)).await;
         self.current.store(Arc::new(snapshot));
-        self.step();
+        self.advance_generation();
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -122,8 +122,8 @@ impl Registry {
         &self.generation
     }
 
-    /// Bumps the generation: running calls look up their rights again.
-    pub fn step(&self) {
+    /// Advances the generation: running calls look up their rights again.
+    pub fn advance_generation(&self) {
         self.generation.fetch_add(1, Ordering::Release);
     }
 
@@ -138,7 +138,7 @@ impl Registry {
             let Some(component) = &domain.component else {
                 continue;
             };
-            // What somebody waits for comes first.
+            // Calls that wait for a component come first.
             tokio::time::sleep(HEAD_START).await;
             while runtime.is_compiling() {
                 tokio::time::sleep(HEAD_START).await;
@@ -159,10 +159,15 @@ pub fn known_description(digest: &str, state: &Path) -> Option<Description> {
     }
 }
 
+/// The description of the host's own domain.
+pub fn own_description() -> Value {
+    admin::describe()
+}
+
 /// The domain of a description, without a component that could run it: for tests of what is derived from descriptions.
 #[doc(hidden)]
 pub fn described(description: Description) -> Domain {
-    Domain::of_host(description)
+    Domain::without_component(description)
 }
 
 /// The current state of the component files.

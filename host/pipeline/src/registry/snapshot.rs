@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::domain::{Domain, Origin};
 use super::loading::AddError;
+use crate::admin;
 use notehost_config::{ComponentSettings, Settings, SwitchReason};
 use notehost_policy::auth::Scopes;
 use notehost_runtime::Description;
@@ -148,9 +149,9 @@ impl Snapshot {
 
     /// The domain that the host itself offers.
     pub(super) fn add_own(&mut self) {
-        match Description::parse(include_str!("admin.json")) {
+        match Description::parse(&admin::describe().to_string()) {
             Ok(description) => {
-                let domain = Domain::of_host(description);
+                let domain = Domain::without_component(description);
                 self.domains.insert(domain.name.clone(), Arc::new(domain));
             }
             Err(error) => tracing::error!("{error}"),

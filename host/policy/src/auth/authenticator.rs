@@ -8,7 +8,7 @@ use super::jwt::SignedTokens;
 use super::tokens::PREFIX;
 use super::{Caller, Tokens};
 use notehost_config::{AuthMode, AuthSettings};
-use notehost_records::database::DatabaseError;
+use notehost_records::RecordsError;
 
 /// Authenticates callers over HTTP.
 pub struct Authenticator {
@@ -28,7 +28,7 @@ pub enum Refused {
     Invalid(String),
     /// Tokens cannot be checked at the moment.
     #[error(transparent)]
-    Unavailable(#[from] DatabaseError),
+    Unavailable(#[from] RecordsError),
 }
 
 /// Why authentication cannot be set up.
@@ -61,7 +61,7 @@ pub enum AuthError {
     },
     /// The records cannot be used.
     #[error(transparent)]
-    Database(#[from] DatabaseError),
+    Database(#[from] RecordsError),
 }
 
 impl AuthError {
@@ -111,7 +111,7 @@ impl Authenticator {
 
     /// Whether any credential exists: signed tokens are configured, or a token was created, even if it is no longer
     /// valid.
-    pub fn has_credentials(&self) -> Result<bool, DatabaseError> {
+    pub fn has_credentials(&self) -> Result<bool, RecordsError> {
         Ok(self.signed.is_some() || self.tokens.any()?)
     }
 

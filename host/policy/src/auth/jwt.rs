@@ -4,16 +4,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
+use parking_lot::Mutex;
 use serde::Deserialize;
 
 use super::authenticator::AuthError;
 use super::keys::{KeyFile, Keys};
 use super::{Caller, NAMES_OF_PLACES, Scopes};
 use notehost_config::{AuthSettings, CallerPermissions};
-use notehost_records::database::now_ms;
+use notehost_platform::clock::now_ms;
 use notehost_vault::Tier;
 
 /// The minimum length of a shared secret: that of the MAC.
@@ -162,8 +163,8 @@ impl PublicKeys {
     }
 
     /// The cache of tokens verified with these keys.
-    fn believed(&self, keys: &Arc<Keys>) -> std::sync::MutexGuard<'_, VerifiedTokens> {
-        let mut believed = self.believed.lock().unwrap_or_else(PoisonError::into_inner);
+    fn believed(&self, keys: &Arc<Keys>) -> parking_lot::MutexGuard<'_, VerifiedTokens> {
+        let mut believed = self.believed.lock();
         if !Arc::ptr_eq(&believed.keys, keys) || believed.by_hash.len() >= MAX_VERIFIED_TOKENS {
             *believed = VerifiedTokens {
                 keys: keys.clone(),
@@ -248,7 +249,7 @@ fn read_secret(path: &Path) -> Result<Vec<u8>, AuthError> {
         place: format!("file `{}`", path.display()),
         reason: error.to_string(),
     })?;
-    // Editors end a file with a line break, which is no part of the secret.
+    // Editors end a file with a line break, which is not part of the secret.
     while secret
         .last()
         .is_some_and(|byte| matches!(byte, b'\n' | b'\r'))

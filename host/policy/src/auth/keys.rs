@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
+use notehost_platform::files::Stamp;
+use parking_lot::Mutex;
 use serde_json::Value;
 
 /// The minimum size of RSA keys in bytes (2048 bits).
@@ -40,19 +40,10 @@ struct Read {
     keys: Arc<Keys>,
 }
 
-/// Metadata that detects a changed file without reading it.
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    modified: Option<SystemTime>,
-    length: u64,
-    /// The inode: a replaced file has another one.
-    inode: u64,
-}
-
 impl KeyFile {
     /// Reads a file; the error states what is wrong with it.
     pub(super) fn open(path: &Path) -> Result<KeyFile, String> {
-        let stamp = stamp(path);
+        let stamp = Stamp::of(path);
         let keys = read(path)?;
         if keys.is_empty() {
             tracing::warn!(file = %path.display(), "no key in the JWKS file can be used");
@@ -69,8 +60,8 @@ impl KeyFile {
     /// The current keys by `kid`. An unreadable file is ignored: one that is being written or has a mistake locks out
     /// no caller.
     pub(super) fn keys(&self) -> Arc<Keys> {
-        let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = stamp(&self.path);
+        let mut known = self.read.lock();
+        let now = Stamp::of(&self.path);
         if known.stamp != now {
             known.stamp = now;
             match read(&self.path) {
@@ -86,15 +77,6 @@ impl KeyFile {
         }
         known.keys.clone()
     }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let about = std::fs::metadata(path).ok()?;
-    Some(Stamp {
-        modified: about.modified().ok(),
-        length: about.len(),
-        inode: about.ino(),
-    })
 }
 
 fn read(path: &Path) -> Result<Keys, String> {
@@ -174,8 +156,10 @@ fn algorithm(jwk: &Jwk) -> Option<Algorithm> {
         }
         _ => return None,
     };
-    let said = jwk.common.key_algorithm;
-    said.is_none_or(|said| said == word).then_some(algorithm)
+    let stated = jwk.common.key_algorithm;
+    stated
+        .is_none_or(|stated| stated == word)
+        .then_some(algorithm)
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ pub use authenticator::{AuthError, Authenticator, Refused};
 pub use keys::fuzz_keys;
 pub use owner::OwnerToken;
 pub use scopes::{Scope, Scopes, UnknownScope};
-pub use tokens::{NewToken, TOKENS_TABLE, Token, TokenError, Tokens};
+pub use tokens::{NewToken, Token, TokenError, Tokens};
 
 use std::sync::Arc;
 
 use notehost_config::CallerPermissions;
-use notehost_records::database::now_ms;
+use notehost_platform::clock::now_ms;
 
 /// How a call arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

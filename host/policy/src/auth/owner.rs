@@ -4,15 +4,13 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use rusqlite::TransactionBehavior;
-
-use super::tokens::{LETTERS, NewToken, PREFIX, TokenError, Tokens, insert};
+use super::tokens::{LETTERS, NewToken, PREFIX, TokenError, Tokens};
 use super::{OWNER, Scopes};
-use notehost_platform::private;
-use notehost_records::database::random_word;
+use notehost_platform::{private, random};
+use notehost_records::store::FirstToken;
 
 /// The file of the state folder with the token's text.
 const FILE: &str = "owner-token";
@@ -60,43 +58,30 @@ impl Tokens {
         if self.any()? {
             return Ok(None);
         }
-        let secret = format!("{PREFIX}{}", random_word(LETTERS)?);
-        let path = OwnerToken::file_in(self.database.folder());
+        let secret = format!("{PREFIX}{}", random::id(LETTERS)?);
+        let path = OwnerToken::file_in(&self.state);
         let new = NewToken {
             name: OWNER.to_owned(),
             scopes: Scopes::everything(),
             vaults: None,
             permissions: None,
             expires: None,
-            // Whoever can read the file has it: a person decides elsewhere.
+            // Anyone who can read the file has it: a person decides elsewhere.
             attended: false,
         };
-        // The file is written within the transaction: of two servers that start at once only one writes it, and what a
-        // crash leaves is replaced by the next start.
-        let made = self.database.with(|connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let any = "SELECT EXISTS (SELECT 1 FROM tokens)";
-            if transaction.query_row(any, [], |row| row.get(0))? {
-                return Ok(Ok(false));
-            }
-            if let Err(error) = write(&path, &secret) {
-                return Ok(Err(error));
-            }
-            insert(&transaction, &new, &secret)?;
-            transaction.commit()?;
-            Ok(Ok(true))
-        })?;
-        match made {
-            Ok(true) => Ok(Some(OwnerToken(secret))),
-            Ok(false) => Ok(None),
-            Err(reason) => Err(TokenError::File { path, reason }),
+        // Of two servers that start at once only one writes the file, and what a crash leaves is replaced by the next start.
+        let mut publish = || private::replace_file(&path, format!("{secret}\n").as_bytes());
+        let record = new.record(&secret);
+        match self.records.insert_first_token(&record, &mut publish)? {
+            FirstToken::Stored => Ok(Some(OwnerToken(secret))),
+            FirstToken::NotFirst => Ok(None),
+            FirstToken::NotPublished(reason) => Err(TokenError::File { path, reason }),
         }
     }
 
     /// Removes the text of the revoked owner's token.
     pub(super) fn forget_owner(&self) -> Result<(), TokenError> {
-        let path = OwnerToken::file_in(self.database.folder());
+        let path = OwnerToken::file_in(&self.state);
         match fs::remove_file(&path) {
             Err(reason) if reason.kind() != io::ErrorKind::NotFound => {
                 Err(TokenError::File { path, reason })
@@ -106,28 +91,12 @@ impl Tokens {
     }
 }
 
-fn write(path: &Path, secret: &str) -> io::Result<()> {
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
-    let mut options = private::options();
-    let mut file = options
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&temporary)?;
-    file.write_all(secret.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     fn tokens(state: &Path) -> Tokens {
-        Tokens::new(Arc::new(crate::open_records(state).expect("records")))
+        Tokens::new(notehost_records::open(state).expect("records"), state)
     }
 
     #[test]

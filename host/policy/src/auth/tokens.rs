@@ -6,32 +6,20 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use parking_lot::Mutex;
 use subtle::ConstantTimeEq as _;
 
 use notehost_config::CallerPermissions;
-use notehost_records::database::{Database, DatabaseError, now_ms, random_word};
+use notehost_platform::clock::now_ms;
+use notehost_platform::random::{self, RandomError};
+use notehost_records::RecordsError;
+use notehost_records::store::{RecordsVersion, TokenRecord, TokenRecords};
 
 use super::{Caller, NAMES_OF_PLACES, OWNER, Scopes};
-
-/// The table of tokens.
-pub const TOKENS_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS tokens (
-    name TEXT PRIMARY KEY,
-    hash BLOB NOT NULL UNIQUE,
-    scopes TEXT NOT NULL,
-    vaults TEXT,            -- JSON list of ids; NULL is all
-    permissions TEXT,       -- JSON of CallerPermissions; NULL is as the config says
-    created INTEGER NOT NULL,
-    expires INTEGER,
-    last_used INTEGER,
-    revoked INTEGER,
-    attended INTEGER NOT NULL DEFAULT 0 -- 1: its client is trusted to ask its user
-) STRICT;";
 
 /// The prefix of every token, so that people and secret scanners recognize one.
 pub(super) const PREFIX: &str = "nh_";
@@ -42,12 +30,11 @@ pub(super) const LETTERS: usize = 40;
 /// How often a token's last use is stored at most.
 const LAST_USE_INTERVAL_MS: i64 = 60_000;
 
-const COLUMNS: &str =
-    "name, scopes, vaults, permissions, created, expires, last_used, revoked, attended";
-
 /// The created tokens.
 pub struct Tokens {
-    pub(super) database: Arc<Database>,
+    pub(super) records: Arc<dyn TokenRecords>,
+    /// The folder with the file of the owner's token.
+    pub(super) state: PathBuf,
     known: Mutex<Known>,
     /// Tokens are never deleted, so this never becomes false again.
     any: AtomicBool,
@@ -56,12 +43,12 @@ pub struct Tokens {
 /// Cache of the tokens used since the records last changed.
 #[derive(Default)]
 struct Known {
-    version: Option<i64>,
-    by_hash: HashMap<[u8; 32], Holding>,
+    version: Option<RecordsVersion>,
+    by_hash: HashMap<[u8; 32], ValidToken>,
 }
 
 /// A valid token.
-struct Holding {
+struct ValidToken {
     hash: [u8; 32],
     caller: Caller,
     expires: Option<i64>,
@@ -71,7 +58,7 @@ struct Holding {
 /// The properties of a new token.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// Names its caller.
+    /// The name of its caller.
     pub name: String,
     /// What it may do at all.
     pub scopes: Scopes,
@@ -88,11 +75,11 @@ pub struct NewToken {
 /// A stored token, without its secret.
 #[derive(Debug, Clone)]
 pub struct Token {
-    /// What it was made with.
+    /// Its properties.
     pub made: NewToken,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// When it was last shown.
+    /// When it was last used.
     pub last_used: Option<i64>,
     /// When it was revoked.
     pub revoked: Option<i64>,
@@ -114,7 +101,7 @@ pub enum TokenError {
     Unknown(String),
     /// The system's random number generator failed.
     #[error("the token cannot be created: {0}")]
-    Random(#[from] getrandom::Error),
+    Random(#[from] RandomError),
     /// The file with the text of the owner's token cannot be written or removed.
     #[error("the owner's token in `{}` cannot be written or removed: {reason}", path.display())]
     File {
@@ -125,27 +112,26 @@ pub enum TokenError {
     },
     /// The records cannot be used.
     #[error(transparent)]
-    Database(#[from] DatabaseError),
+    Records(#[from] RecordsError),
 }
 
 impl Tokens {
-    /// The tokens in these records.
-    pub fn new(database: Arc<Database>) -> Tokens {
+    /// The tokens in these records. The state folder has the file of the owner's token.
+    pub fn new(records: Arc<dyn TokenRecords>, state: &Path) -> Tokens {
         Tokens {
-            database,
+            records,
+            state: state.to_owned(),
             known: Mutex::default(),
             any: AtomicBool::new(false),
         }
     }
 
-    /// Whether one was ever made, also one that no longer holds.
-    pub fn any(&self) -> Result<bool, DatabaseError> {
+    /// Whether one was ever created, also one that is no longer valid.
+    pub fn any(&self) -> Result<bool, RecordsError> {
         if self.any.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        let any = self.database.with(|connection| {
-            connection.query_row("SELECT EXISTS (SELECT 1 FROM tokens)", [], |row| row.get(0))
-        })?;
+        let any = self.records.any_token()?;
         self.any.store(any, Ordering::Relaxed);
         Ok(any)
     }
@@ -155,146 +141,132 @@ impl Tokens {
         if !is_name(&new.name) {
             return Err(TokenError::BadName(new.name.clone()));
         }
-        let secret = format!("{PREFIX}{}", random_word(LETTERS)?);
-        let made = self
-            .database
-            .with(|connection| insert(connection, new, &secret))?;
-        match made {
-            0 => Err(TokenError::NameTaken(new.name.clone())),
-            _ => Ok(secret),
+        let secret = format!("{PREFIX}{}", random::id(LETTERS)?);
+        match self.records.insert_token(&new.record(&secret))? {
+            false => Err(TokenError::NameTaken(new.name.clone())),
+            true => Ok(secret),
         }
     }
 
     /// All tokens, including revoked and expired ones, the oldest first.
-    pub fn list(&self) -> Result<Vec<Token>, DatabaseError> {
-        self.database.with(|connection| {
-            let mut rows = connection.prepare(&format!(
-                "SELECT {COLUMNS} FROM tokens ORDER BY created, name"
-            ))?;
-            rows.query_map([], token)?.collect()
-        })
+    pub fn list(&self) -> Result<Vec<Token>, RecordsError> {
+        self.records.tokens()?.into_iter().map(Token::of).collect()
     }
 
     /// Revokes a token. Revoking it again is not an error.
     pub fn revoke(&self, name: &str) -> Result<(), TokenError> {
-        let revoked = self.database.with(|connection| {
-            connection.execute(
-                "UPDATE tokens SET revoked = coalesce(revoked, ?2) WHERE name = ?1",
-                params![name, now_ms()],
-            )
-        })?;
-        // The records' version only tells what others have written.
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Known::default();
-        match revoked {
-            0 => Err(TokenError::Unknown(name.to_owned())),
-            _ if name == OWNER => self.forget_owner(),
-            _ => Ok(()),
+        let is_revoked = self.records.revoke_token(name, now_ms())?;
+        // The version of the records shows only what others have written.
+        *self.known.lock() = Known::default();
+        match is_revoked {
+            false => Err(TokenError::Unknown(name.to_owned())),
+            true if name == OWNER => self.forget_owner(),
+            true => Ok(()),
         }
     }
 
     /// The names of the tokens that were revoked.
-    pub fn revoked(&self) -> Result<HashSet<String>, DatabaseError> {
-        self.database.with(|connection| {
-            let mut rows =
-                connection.prepare_cached("SELECT name FROM tokens WHERE revoked IS NOT NULL")?;
-            rows.query_map([], |row| row.get(0))?.collect()
-        })
+    pub fn revoked(&self) -> Result<HashSet<String>, RecordsError> {
+        self.records.revoked_tokens()
     }
 
     /// The caller of a token, if it is valid.
-    pub fn caller(&self, secret: &str) -> Result<Option<Caller>, DatabaseError> {
+    pub fn caller(&self, secret: &str) -> Result<Option<Caller>, RecordsError> {
         let hash = hash_of(secret);
-        // Asked before anything is looked up: what is found may be newer than this version, never older.
-        let version = self.database.version()?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Read before any lookup: what is found may be newer than this version, never older.
+        let version = self.records.records_version()?;
+        let mut known = self.known.lock();
         if known.version != Some(version) {
             *known = Known {
                 version: Some(version),
                 by_hash: HashMap::new(),
             };
         }
-        let holding = match known.by_hash.entry(hash) {
+        let token = match known.by_hash.entry(hash) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => match self.holding(hash)? {
-                Some(holding) => unknown.insert(holding),
+            Entry::Vacant(unknown) => match self.records.unrevoked_token(&hash)? {
+                Some(record) => unknown.insert(ValidToken::of(record)?),
                 None => return Ok(None),
             },
         };
         let now = now_ms();
-        let is_same = bool::from(holding.hash.ct_eq(&hash));
-        if !is_same || holding.expires.is_some_and(|expires| expires <= now) {
+        let is_same = bool::from(token.hash.ct_eq(&hash));
+        if !is_same || token.expires.is_some_and(|expires| expires <= now) {
             return Ok(None);
         }
-        if holding
+        if token
             .last_used
             .is_none_or(|last| now - last >= LAST_USE_INTERVAL_MS)
         {
-            holding.last_used = Some(now);
-            self.note_use(holding.caller.name(), now);
+            token.last_used = Some(now);
+            self.note_use(token.caller.name(), now);
         }
-        Ok(Some(holding.caller.clone()))
-    }
-
-    /// The token with this hash, unless it was revoked.
-    fn holding(&self, hash: [u8; 32]) -> Result<Option<Holding>, DatabaseError> {
-        let found = self.database.with(|connection| {
-            let mut row = connection.prepare_cached(&format!(
-                "SELECT {COLUMNS}, hash FROM tokens WHERE hash = ?1 AND revoked IS NULL"
-            ))?;
-            row.query_row([hash], |row| Ok((token(row)?, row.get(9)?)))
-                .optional()
-        })?;
-        Ok(found.map(
-            |(
-                Token {
-                    made, last_used, ..
-                },
-                hash,
-            )| Holding {
-                hash,
-                caller: Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions)
-                    .until(made.expires)
-                    .attended(made.attended),
-                expires: made.expires,
-                last_used,
-            },
-        ))
+        Ok(Some(token.caller.clone()))
     }
 
     fn note_use(&self, name: &str, now: i64) {
-        let noted = self.database.with(|connection| {
-            connection.execute(
-                "UPDATE tokens SET last_used = ?2 WHERE name = ?1",
-                params![name, now],
-            )
-        });
-        // That a use is not written down is no reason to refuse it.
-        if let Err(error) = noted {
+        // A use that cannot be stored must not refuse the call.
+        if let Err(error) = self.records.store_token_use(name, now) {
             tracing::warn!(%error, "the last use of a token could not be stored");
         }
     }
 }
 
-/// Stores a token as its hash. Nothing is inserted if the name is taken.
-pub(super) fn insert(
-    connection: &Connection,
-    new: &NewToken,
-    secret: &str,
-) -> rusqlite::Result<usize> {
-    connection.execute(
-        "INSERT INTO tokens (name, hash, scopes, vaults, permissions, created, expires, attended)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (name) DO NOTHING",
-        params![
-            new.name,
-            hash_of(secret),
-            new.scopes.to_string(),
-            json(&new.vaults),
-            json(&new.permissions),
-            now_ms(),
-            new.expires,
-            new.attended,
-        ],
-    )
+impl NewToken {
+    /// The record of a new token with this secret.
+    pub(super) fn record(&self, secret: &str) -> TokenRecord {
+        TokenRecord {
+            name: self.name.clone(),
+            hash: hash_of(secret),
+            scopes: self.scopes.to_string(),
+            vaults: self.vaults.clone(),
+            permissions: self.permissions.clone(),
+            is_attended: self.attended,
+            created: now_ms(),
+            expires: self.expires,
+            last_used: None,
+            revoked: None,
+        }
+    }
+}
+
+impl Token {
+    fn of(record: TokenRecord) -> Result<Token, RecordsError> {
+        // Unreadable scopes must not become a token that may do more.
+        let scopes = record.scopes.parse().map_err(|error| {
+            RecordsError::unreadable(format!("the scopes of the token `{}`", record.name), error)
+        })?;
+        Ok(Token {
+            made: NewToken {
+                name: record.name,
+                scopes,
+                vaults: record.vaults,
+                permissions: record.permissions,
+                expires: record.expires,
+                attended: record.is_attended,
+            },
+            created: record.created,
+            last_used: record.last_used,
+            revoked: record.revoked,
+        })
+    }
+}
+
+impl ValidToken {
+    fn of(record: TokenRecord) -> Result<ValidToken, RecordsError> {
+        let hash = record.hash;
+        let Token {
+            made, last_used, ..
+        } = Token::of(record)?;
+        Ok(ValidToken {
+            hash,
+            expires: made.expires,
+            last_used,
+            caller: Caller::with_token(&made.name, made.scopes, made.vaults, made.permissions)
+                .until(made.expires)
+                .attended(made.attended),
+        })
+    }
 }
 
 fn hash_of(secret: &str) -> [u8; 32] {
@@ -309,52 +281,10 @@ fn is_name(name: &str) -> bool {
         && !NAMES_OF_PLACES.contains(&name)
 }
 
-fn json<T: serde::Serialize>(value: &Option<T>) -> Option<String> {
-    // Lists and maps of text can always be written.
-    value
-        .as_ref()
-        .map(|value| serde_json::to_string(value).unwrap_or_default())
-}
-
-fn token(row: &Row<'_>) -> rusqlite::Result<Token> {
-    // What cannot be read must not become a token that may do more.
-    fn unreadable(
-        column: usize,
-        error: impl std::error::Error + Send + Sync + 'static,
-    ) -> rusqlite::Error {
-        rusqlite::Error::FromSqlConversionFailure(
-            column,
-            rusqlite::types::Type::Text,
-            Box::new(error),
-        )
-    }
-    let scopes: String = row.get(1)?;
-    let vaults: Option<String> = row.get(2)?;
-    let permissions: Option<String> = row.get(3)?;
-    Ok(Token {
-        made: NewToken {
-            name: row.get(0)?,
-            scopes: scopes.parse().map_err(|error| unreadable(1, error))?,
-            vaults: vaults
-                .map(|text| serde_json::from_str(&text))
-                .transpose()
-                .map_err(|error| unreadable(2, error))?,
-            permissions: permissions
-                .map(|text| serde_json::from_str(&text))
-                .transpose()
-                .map_err(|error| unreadable(3, error))?,
-            expires: row.get(5)?,
-            attended: row.get(8)?,
-        },
-        created: row.get(4)?,
-        last_used: row.get(6)?,
-        revoked: row.get(7)?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use notehost_records::Records;
 
     fn laptop() -> NewToken {
         NewToken {
@@ -367,17 +297,17 @@ mod tests {
         }
     }
 
-    fn records() -> (tempfile::TempDir, Arc<Database>) {
+    fn records() -> (tempfile::TempDir, Arc<dyn Records>) {
         let folder = tempfile::tempdir().expect("a folder");
-        let database = crate::open_records(folder.path()).expect("records");
-        (folder, Arc::new(database))
+        let records = notehost_records::open(folder.path()).expect("records");
+        (folder, records)
     }
 
     #[test]
     fn a_token_names_its_caller_until_it_is_revoked_elsewhere() {
-        let (_folder, database) = records();
-        let elsewhere = Tokens::new(Arc::new(database.reopen().expect("records")));
-        let tokens = Tokens::new(database);
+        let (folder, records) = records();
+        let elsewhere = Tokens::new(records.reopen().expect("records"), folder.path());
+        let tokens = Tokens::new(records, folder.path());
         assert!(!tokens.any().expect("records"));
         let secret = elsewhere.make(&laptop()).expect("a token");
         assert!(secret.starts_with("nh_") && secret.len() == 43, "{secret}");
@@ -408,8 +338,8 @@ mod tests {
 
     #[test]
     fn tokens_expire() {
-        let (_folder, database) = records();
-        let tokens = Tokens::new(database);
+        let (folder, records) = records();
+        let tokens = Tokens::new(records, folder.path());
         let ended = NewToken {
             expires: Some(now_ms() - 1),
             ..laptop()
@@ -420,8 +350,9 @@ mod tests {
 
     #[test]
     fn only_token_hashes_are_stored() {
-        let (folder, database) = records();
-        let secret = Tokens::new(database).make(&laptop()).expect("a token");
+        let (folder, records) = records();
+        let tokens = Tokens::new(records, folder.path());
+        let secret = tokens.make(&laptop()).expect("a token");
         for file in std::fs::read_dir(folder.path()).expect("a folder") {
             let bytes = std::fs::read(file.expect("a file").path()).expect("its bytes");
             assert!(memchr::memmem::find(&bytes, secret.as_bytes()).is_none());

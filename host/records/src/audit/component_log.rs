@@ -6,15 +6,16 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
 
-use crate::database::now_ms;
 use crate::when;
-use notehost_platform::private;
+use notehost_platform::clock::now_ms;
+use notehost_platform::{files, private};
 
 /// The maximum size of each of a component's two files.
 const MAX_FILE_BYTES: u64 = 256 << 10;
@@ -53,12 +54,6 @@ struct Pending {
     dropped: u64,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl ComponentLogs {
     /// Logs in this folder, which is created with the first line.
     pub fn new(folder: &Path) -> ComponentLogs {
@@ -82,7 +77,7 @@ impl ComponentLogs {
         if component.is_empty() || !component.chars().all(is_plain) {
             return;
         }
-        let mut waiting = self.shared.lock();
+        let mut waiting = self.shared.state.lock();
         let is_first = waiting.lines.is_empty();
         let pending = waiting.lines.entry(component.clone()).or_default();
         if pending.text.len() + line.len() > MAX_PENDING_BYTES {
@@ -99,12 +94,11 @@ impl ComponentLogs {
 
     /// Waits until everything is written.
     pub fn flush(&self) {
-        let mut waiting = self.shared.lock();
+        let mut waiting = self.shared.state.lock();
         while !waiting.lines.is_empty() || waiting.is_writing {
             waiting.hurry = true;
             self.shared.work.notify_one();
-            let woken = self.shared.done.wait_timeout(waiting, BATCH_DELAY);
-            waiting = woken.unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.done.wait_for(&mut waiting, BATCH_DELAY);
             if !self.is_running() {
                 return;
             }
@@ -112,12 +106,12 @@ impl ComponentLogs {
     }
 
     fn is_running(&self) -> bool {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let thread = self.thread.lock();
         thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     fn start(&self) {
-        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock();
         if thread.is_some() {
             return;
         }
@@ -133,10 +127,9 @@ impl ComponentLogs {
 
 impl Drop for ComponentLogs {
     fn drop(&mut self) {
-        self.shared.lock().ending = true;
+        self.shared.state.lock().ending = true;
         self.shared.work.notify_one();
-        let thread = self.thread.get_mut();
-        if let Some(thread) = thread.unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(thread) = self.thread.get_mut().take() {
             let _ = thread.join();
         }
     }
@@ -145,19 +138,13 @@ impl Drop for ComponentLogs {
 /// Writes pending lines, until it is stopped and nothing is pending.
 fn keep(folder: &Path, shared: &Shared) {
     loop {
-        let waiting = shared.lock();
-        let waiting = shared
+        let mut waiting = shared.state.lock();
+        let is_idle = |waiting: &mut Waiting| waiting.lines.is_empty() && !waiting.ending;
+        shared.work.wait_while(&mut waiting, is_idle);
+        let is_early = |waiting: &mut Waiting| !waiting.hurry && !waiting.ending;
+        shared
             .work
-            .wait_while(waiting, |waiting| {
-                waiting.lines.is_empty() && !waiting.ending
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        let (mut waiting, _) = shared
-            .work
-            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
-                !waiting.hurry && !waiting.ending
-            })
-            .unwrap_or_else(PoisonError::into_inner);
+            .wait_while_for(&mut waiting, is_early, BATCH_DELAY);
         let lines = std::mem::take(&mut waiting.lines);
         let ending = waiting.ending;
         waiting.hurry = false;
@@ -165,11 +152,11 @@ fn keep(folder: &Path, shared: &Shared) {
         drop(waiting);
         for (component, mut pending) in lines {
             if pending.dropped > 0 {
-                let told = format!(
+                let notice = format!(
                     "{} lines were dropped because they came too fast",
                     pending.dropped
                 );
-                put(&mut pending.text, "notehost", "", &told);
+                put(&mut pending.text, "notehost", "", &notice);
             }
             if let Err(error) = append(folder, &component, &pending.text) {
                 tracing::warn!(
@@ -178,7 +165,7 @@ fn keep(folder: &Path, shared: &Shared) {
                 );
             }
         }
-        let mut waiting = shared.lock();
+        let mut waiting = shared.state.lock();
         waiting.is_writing = false;
         let is_all = waiting.lines.is_empty();
         drop(waiting);
@@ -300,11 +287,11 @@ impl LogFollower {
         let Some(mut file) = opened else {
             return Ok(lines);
         };
-        let number = number_of(&file)?;
+        let number = files::number(&file)?;
         if self.file != Some(number) {
             // The file was full and has been renamed: its unread lines are there.
             if let (Some(known), Ok(mut before)) = (self.file, File::open(&self.older))
-                && number_of(&before)? == known
+                && files::number(&before)? == known
             {
                 lines = read_from(&mut before, self.read)?.0;
             }
@@ -315,16 +302,6 @@ impl LogFollower {
         lines.extend(new);
         Ok(lines)
     }
-}
-
-#[cfg(unix)]
-fn number_of(file: &File) -> io::Result<u64> {
-    Ok(std::os::unix::fs::MetadataExt::ino(&file.metadata()?))
-}
-
-#[cfg(not(unix))]
-fn number_of(_: &File) -> io::Result<u64> {
-    Ok(0)
 }
 
 /// The complete lines from a position, and their end.
@@ -345,7 +322,7 @@ fn read_from(file: &mut File, from: u64) -> io::Result<(Vec<LogLine>, u64)> {
 mod tests {
     use super::*;
 
-    fn said(lines: &[LogLine]) -> Vec<&str> {
+    fn texts(lines: &[LogLine]) -> Vec<&str> {
         lines.iter().map(|line| line.text.as_str()).collect()
     }
 
@@ -361,13 +338,13 @@ mod tests {
         logs.write(&Arc::from("../evil"), "stderr", "", "nowhere");
         logs.flush();
         let lines = follower.more().expect("lines");
-        assert_eq!(said(&lines), ["one \\u{1b}[2J\\t\"two\" 日本"]);
+        assert_eq!(texts(&lines), ["one \\u{1b}[2J\\t\"two\" 日本"]);
         assert_eq!((&*lines[0].stream, &*lines[0].call), ("stderr", "say#1"));
         logs.write(&name, "info", "", "three");
         drop(logs);
-        assert_eq!(said(&follower.more().expect("lines")), ["three"]);
+        assert_eq!(texts(&follower.more().expect("lines")), ["three"]);
         assert_eq!(
-            said(&log_lines(&folder, "echo", 1).expect("lines").0),
+            texts(&log_lines(&folder, "echo", 1).expect("lines").0),
             ["three"]
         );
         assert_eq!(fs::read_dir(&folder).expect("files").count(), 1);
@@ -409,6 +386,6 @@ mod tests {
             "{lines:?}"
         );
         let (lines, _) = log_lines(state.path(), "quiet", 9).expect("lines");
-        assert_eq!(said(&lines), ["a word"]);
+        assert_eq!(texts(&lines), ["a word"]);
     }
 }

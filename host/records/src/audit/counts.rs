@@ -2,21 +2,23 @@
 //! counted in memory, so that a query need not wait for the writer.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::entry::Entry;
 use super::writer::Writer;
-use crate::database::{Database, DatabaseError};
+use crate::store::{Records, RecordsError};
 
 pub(super) struct Counts {
     /// By caller and vault.
     known: Mutex<HashMap<String, HashMap<String, u64>>>,
-    /// The database, on a separate connection.
-    records: Database,
+    /// On a handle of their own.
+    records: Arc<dyn Records>,
 }
 
 impl Counts {
-    pub(super) fn new(records: Database) -> Counts {
+    pub(super) fn new(records: Arc<dyn Records>) -> Counts {
         Counts {
             known: Mutex::default(),
             records,
@@ -26,7 +28,7 @@ impl Counts {
     /// Hands a call to the writer, and counts it.
     pub(super) fn write(&self, writer: &Writer, entry: Entry) {
         // The lock is held until the entry is handed over, so that a concurrent query does not miss it.
-        let mut known = self.known();
+        let mut known = self.known.lock();
         if let (true, Some(vault)) = (entry.is_counted(), &entry.vault)
             && let Some(count) = known
                 .get_mut(&entry.caller)
@@ -43,25 +45,15 @@ impl Counts {
         writer: &Writer,
         caller: &str,
         vault: &str,
-    ) -> Result<u64, DatabaseError> {
-        let mut known = self.known();
+    ) -> Result<u64, RecordsError> {
+        let mut known = self.known.lock();
         if let Some(count) = known.get(caller).and_then(|vaults| vaults.get(vault)) {
             return Ok(*count);
         }
         writer.flush();
-        let counted = self.records.with(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT coalesce(sum(count), 0) FROM calls WHERE caller = ?1 AND vault = ?2",
-            )?;
-            statement.query_row([caller, vault], |row| row.get::<_, i64>(0))
-        })?;
-        let counted = u64::try_from(counted).unwrap_or_default();
+        let counted = self.records.successful_calls(caller, vault)?;
         let vaults = known.entry(caller.to_owned()).or_default();
         vaults.insert(vault.to_owned(), counted);
         Ok(counted)
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, u64>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

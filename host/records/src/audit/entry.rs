@@ -1,41 +1,8 @@
 //! One call in the audit log: the entry that is written and the row that is read.
 
-use rusqlite::Row as SqlRow;
 use serde::Serialize;
 
 use super::usage::Usage;
-
-/// The table of calls.
-pub const AUDIT_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS audit (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, -- grows, also after everything was forgotten
-    time INTEGER NOT NULL,          -- milliseconds since 1970
-    caller TEXT NOT NULL,
-    transport TEXT NOT NULL,        -- stdio, http, cli
-    domain TEXT NOT NULL,
-    action TEXT NOT NULL,
-    vault TEXT,
-    paths TEXT NOT NULL,            -- JSON list of the paths that were touched
-    bytes_added INTEGER NOT NULL,
-    bytes_removed INTEGER NOT NULL,
-    microseconds INTEGER NOT NULL,
-    outcome TEXT NOT NULL,          -- ok, or an error code, or cancelled
-    version TEXT,                   -- of the component
-    arguments TEXT NOT NULL,        -- a hash
-    change TEXT,
-    tokens_in INTEGER NOT NULL,
-    tokens_out INTEGER NOT NULL,
-    confirmed TEXT,                 -- how a person confirmed it: client, approval, terminal
-    confirmed_by TEXT               -- who did, where it is known
-) STRICT;
-CREATE INDEX IF NOT EXISTS audit_time ON audit (time);
--- How many calls succeeded, also of those that are no longer written down.
-CREATE TABLE IF NOT EXISTS calls (
-    caller TEXT NOT NULL,
-    vault TEXT NOT NULL,
-    count INTEGER NOT NULL,
-    PRIMARY KEY (caller, vault)
-) STRICT;";
 
 /// One call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,11 +51,24 @@ pub struct Entry {
     pub traceparent: Option<String>,
     /// The resource usage of the component, if it was run; summed up in another table.
     pub usage: Option<Usage>,
+    /// Where the time went, if a collector gets traces; not in the row.
+    pub stages: Vec<StageTime>,
+}
+
+/// The time that one stage of a call took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StageTime {
+    /// The name of the stage.
+    pub name: &'static str,
+    /// When it began, in microseconds since the call did.
+    pub start: u64,
+    /// How long it took.
+    pub microseconds: u64,
 }
 
 impl Entry {
     /// Whether the call succeeded.
-    pub(super) fn is_counted(&self) -> bool {
+    pub(crate) fn is_counted(&self) -> bool {
         self.outcome == "ok"
     }
 
@@ -145,31 +125,4 @@ pub struct Row {
     /// Who confirmed it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confirmed_by: Option<String>,
-}
-
-impl Row {
-    pub(super) fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
-        let paths: String = row.get("paths")?;
-        Ok(Row {
-            number: row.get("number")?,
-            time: row.get("time")?,
-            caller: row.get("caller")?,
-            transport: row.get("transport")?,
-            domain: row.get("domain")?,
-            action: row.get("action")?,
-            vault: row.get("vault")?,
-            paths: serde_json::from_str(&paths).unwrap_or_default(),
-            bytes_added: row.get("bytes_added")?,
-            bytes_removed: row.get("bytes_removed")?,
-            microseconds: row.get("microseconds")?,
-            outcome: row.get("outcome")?,
-            version: row.get("version")?,
-            arguments: row.get("arguments")?,
-            change: row.get("change")?,
-            tokens_in: row.get("tokens_in")?,
-            tokens_out: row.get("tokens_out")?,
-            confirmed: row.get("confirmed")?,
-            confirmed_by: row.get("confirmed_by")?,
-        })
-    }
 }

@@ -2,8 +2,9 @@
 //! latest are kept for later subscribers; calls never wait for subscribers.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::broadcast;
 
@@ -114,7 +115,7 @@ impl Default for Events {
 impl Events {
     /// Publishes an event.
     pub fn publish(&self, time: i64, what: EventKind) {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = self.recent.lock();
         recent.next += 1;
         let event = Arc::new(Event {
             number: recent.next,
@@ -131,7 +132,7 @@ impl Events {
 
     /// The kept events after a number, and a receiver of all later ones.
     pub fn watch(&self, after: u64) -> (Vec<Arc<Event>>, broadcast::Receiver<Arc<Event>>) {
-        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = self.recent.lock();
         let events = recent.events.iter();
         let events = events.filter(|event| event.number > after).cloned();
         (events.collect(), self.watchers.subscribe())

@@ -6,29 +6,27 @@ mod component_log;
 mod counts;
 mod entry;
 mod events;
+mod filter;
 mod metrics;
-mod query;
 mod stats;
 mod trace;
 mod usage;
 mod writer;
 
 pub use component_log::{ComponentLogs, LogFollower, LogLine, log_lines};
-pub use entry::{AUDIT_TABLE, Entry, Row};
+pub use entry::{Entry, Row, StageTime};
 pub use events::{Event, EventKind, Events};
+pub use filter::Filter;
 pub use metrics::{InFlight, count_request, metrics_text};
-pub use query::{Filter, after, latest, latest_number};
 pub use stats::{By, Group, Outcome, Part, Statistics, statistics};
-pub use usage::{Durations, Failure, USAGE_TABLE, Usage, UsageSum, durations, usage};
-
-/// The tables of the audit log.
-pub const TABLES: [&str; 2] = [AUDIT_TABLE, USAGE_TABLE];
+pub(crate) use usage::usage_sums;
+pub use usage::{Durations, Failure, Usage, UsageSum, durations};
 
 use std::sync::Arc;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 
-use crate::database::{Database, DatabaseError};
+use crate::store::{Records, RecordsError};
 use counts::Counts;
 use notehost_config::{AuditSettings, Settings};
 use trace::Traces;
@@ -45,15 +43,15 @@ pub struct Audit {
 
 impl Audit {
     /// Starts writing to these records.
-    pub fn start(database: &Database, settings: &Settings) -> Result<Audit, DatabaseError> {
+    pub fn start(records: &dyn Records, settings: &Settings) -> Result<Audit, RecordsError> {
         metrics::begin();
         let kept = Arc::new(ArcSwap::from_pointee(settings.audit.clone()));
         let audit = Audit {
-            writer: Writer::start(database, kept.clone())?,
+            writer: Writer::start(records, kept.clone())?,
             kept,
             traces: ArcSwapOption::empty(),
             events: Events::default(),
-            counts: Counts::new(database.reopen()?),
+            counts: Counts::new(records.reopen()?),
         };
         audit.apply(settings);
         Ok(audit)
@@ -73,6 +71,11 @@ impl Audit {
                 .ok()
         });
         self.traces.store(started.map(Arc::new));
+    }
+
+    /// Whether a collector gets traces, so that it is worth measuring the stages of calls.
+    pub fn is_traced(&self) -> bool {
+        self.traces.load().is_some()
     }
 
     /// Writes one call.
@@ -123,7 +126,7 @@ impl Drop for Audit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::now_ms;
+    use notehost_platform::clock::now_ms;
 
     fn entry(number: i64) -> Entry {
         Entry {
@@ -135,20 +138,21 @@ mod tests {
         }
     }
 
-    fn callers(database: &Database) -> Vec<String> {
-        let rows = after(database, &Filter::default(), 0, 100_000).expect("rows");
+    fn callers(records: &dyn Records) -> Vec<String> {
+        let rows = records.calls_after(&Filter::default(), 0, 100_000);
+        let rows = rows.expect("rows");
         rows.into_iter().map(|row| row.caller).collect()
     }
 
     #[test]
     fn everything_is_there_after_a_flush_in_order() {
         let state = tempfile::tempdir().expect("a folder");
-        let database = Database::open(state.path(), &TABLES).expect("records");
-        let audit = Audit::start(&database, &Settings::default()).expect("it starts");
+        let records = crate::open(state.path()).expect("records");
+        let audit = Audit::start(&*records, &Settings::default()).expect("it starts");
         // More than wait in the channel: some have to wait for room.
         (0..20_000).for_each(|number| audit.write(entry(number)));
         audit.flush();
-        let found = callers(&database);
+        let found = callers(&*records);
         let wanted: Vec<String> = (0..20_000)
             .map(|number| format!("caller {number}"))
             .collect();
@@ -158,14 +162,14 @@ mod tests {
     #[test]
     fn successful_calls_are_counted_once() {
         let state = tempfile::tempdir().expect("a folder");
-        let database = Database::open(state.path(), &TABLES).expect("records");
+        let records = crate::open(state.path()).expect("records");
         let call = |outcome: &'static str| Entry {
             caller: "ana".into(),
             vault: Some("main".into()),
             outcome,
             ..entry(0)
         };
-        let audit = Audit::start(&database, &Settings::default()).expect("it starts");
+        let audit = Audit::start(&*records, &Settings::default()).expect("it starts");
         (0..3).for_each(|_| audit.write(call("ok")));
         assert_eq!(audit.calls_of("ana", "main"), 3, "by the records");
         audit.write(call("ok"));
@@ -174,23 +178,23 @@ mod tests {
         assert_eq!(audit.calls_of("ana", "other"), 0);
         assert_eq!(audit.calls_of("ben", "main"), 0);
         drop(audit);
-        let again = Audit::start(&database, &Settings::default()).expect("it starts");
+        let again = Audit::start(&*records, &Settings::default()).expect("it starts");
         assert_eq!(again.calls_of("ana", "main"), 4, "after a restart");
     }
 
     #[test]
     fn changed_settings_apply_while_running() {
         let state = tempfile::tempdir().expect("a folder");
-        let database = Database::open(state.path(), &TABLES).expect("records");
+        let records = crate::open(state.path()).expect("records");
         let mut settings = Settings::default();
-        let audit = Audit::start(&database, &settings).expect("it starts");
+        let audit = Audit::start(&*records, &settings).expect("it starts");
         (0..50).for_each(|number| audit.write(entry(number)));
         audit.flush();
-        assert_eq!(callers(&database).len(), 50);
+        assert_eq!(callers(&*records).len(), 50);
         settings.audit.keep_rows = 3;
         audit.apply(&settings);
         audit.write(entry(50));
         drop(audit);
-        assert_eq!(callers(&database), ["caller 48", "caller 49", "caller 50"]);
+        assert_eq!(callers(&*records), ["caller 48", "caller 49", "caller 50"]);
     }
 }

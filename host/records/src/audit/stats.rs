@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::query::Filter;
-use crate::database::{Database, DatabaseError};
+use super::filter::Filter;
+use crate::store::{CallSample, Records, RecordsError};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The number of time intervals.
@@ -90,17 +90,6 @@ pub struct Part {
     pub failed: u64,
 }
 
-struct Call {
-    time: i64,
-    caller: String,
-    domain: String,
-    action: String,
-    outcome: String,
-    microseconds: i64,
-    tokens_in: i64,
-    tokens_out: i64,
-}
-
 #[derive(Default)]
 struct Accumulator {
     group: Group,
@@ -108,7 +97,7 @@ struct Accumulator {
 }
 
 impl Accumulator {
-    fn add(&mut self, call: &Call) {
+    fn add(&mut self, call: &CallSample) {
         self.group.calls += 1;
         self.group.failed += u64::from(call.outcome != "ok");
         self.group.tokens_in += call.tokens_in;
@@ -133,11 +122,11 @@ impl Accumulator {
 
 /// The statistics of the calls that match a filter.
 pub fn statistics(
-    database: &Database,
+    records: &dyn Records,
     filter: &Filter,
     by: By,
-) -> Result<Statistics, DatabaseError> {
-    let calls = calls(database, filter)?;
+) -> Result<Statistics, RecordsError> {
+    let calls = records.call_samples(filter)?;
     let (from, to) = (
         calls.first().map(|call| call.time),
         calls.last().map(|call| call.time),
@@ -180,30 +169,6 @@ pub fn statistics(
     })
 }
 
-fn calls(database: &Database, filter: &Filter) -> Result<Vec<Call>, DatabaseError> {
-    let (condition, values) = filter.condition();
-    let query = format!(
-        "SELECT time, caller, domain, action, outcome, microseconds, tokens_in, tokens_out FROM audit
-         WHERE {condition} ORDER BY time"
-    );
-    database.with(|connection| {
-        let mut statement = connection.prepare_cached(&query)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| {
-            Ok(Call {
-                time: row.get(0)?,
-                caller: row.get(1)?,
-                domain: row.get(2)?,
-                action: row.get(3)?,
-                outcome: row.get(4)?,
-                microseconds: row.get(5)?,
-                tokens_in: row.get(6)?,
-                tokens_out: row.get(7)?,
-            })
-        })?;
-        rows.collect()
-    })
-}
-
 fn largest_first(groups: HashMap<String, Accumulator>) -> Vec<Group> {
     let mut groups: Vec<Group> = groups
         .into_iter()
@@ -225,7 +190,7 @@ fn by_day(groups: HashMap<String, Accumulator>) -> Vec<Group> {
         .collect()
 }
 
-fn over_time(calls: &[Call], filter: &Filter) -> Vec<Part> {
+fn over_time(calls: &[CallSample], filter: &Filter) -> Vec<Part> {
     let (Some(first), Some(last)) = (calls.first(), calls.last()) else {
         return Vec::new();
     };

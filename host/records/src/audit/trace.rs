@@ -1,4 +1,4 @@
-//! One span per call for an OTLP collector, sent by a separate thread. A slow or unreachable collector does not delay
+//! A span per call, with one per stage below it, for an OTLP collector, sent by a separate thread. A slow or unreachable collector does not delay
 //! calls: spans that it does not accept in time are dropped, which is logged once.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -12,10 +12,11 @@ use opentelemetry_otlp::{Protocol, RetryPolicy, WithExportConfig as _, WithHttpC
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks};
 
-use super::entry::Entry;
+use super::entry::{Entry, StageTime};
+use notehost_platform::random;
 
 /// The maximum number of queued spans; more are dropped.
-const QUEUE_CAPACITY: usize = 2048;
+const QUEUE_CAPACITY: usize = 8192;
 /// The maximum number of spans per request.
 const BATCH_SIZE: usize = 256;
 /// How long spans are batched before they are sent.
@@ -97,7 +98,14 @@ impl Traces {
         if parent.as_ref().is_some_and(|parent| !parent.is_sampled) {
             return;
         }
-        if let Some(span) = self.span(entry, parent) {
+        let Some(call) = self.span(entry, parent) else {
+            return;
+        };
+        let stages = entry.stages.iter();
+        let stages: Vec<SpanData> = stages
+            .filter_map(|stage| self.stage_span(&call, stage))
+            .collect();
+        for span in std::iter::once(call).chain(stages) {
             let _ = self.sender.try_send(Message::Span(Box::new(span)));
         }
     }
@@ -110,9 +118,36 @@ impl Traces {
         }
     }
 
+    /// The span of a stage, below that of its call.
+    fn stage_span(&self, call: &SpanData, stage: &StageTime) -> Option<SpanData> {
+        let id: [u8; 8] = random::bytes().ok()?;
+        let start = call.start_time + Duration::from_micros(stage.start);
+        let context = SpanContext::new(
+            call.span_context.trace_id(),
+            SpanId::from_bytes(id),
+            TraceFlags::SAMPLED,
+            false,
+            TraceState::default(),
+        );
+        Some(SpanData {
+            span_context: context,
+            parent_span_is_remote: false,
+            parent_span_id: call.span_context.span_id(),
+            span_kind: SpanKind::Internal,
+            name: format!("notehost.{}", stage.name).into(),
+            start_time: start,
+            end_time: start + Duration::from_micros(stage.microseconds),
+            attributes: Vec::new(),
+            dropped_attributes_count: 0,
+            events: SpanEvents::default(),
+            links: SpanLinks::default(),
+            status: Status::Unset,
+            instrumentation_scope: self.scope.clone(),
+        })
+    }
+
     fn span(&self, entry: &Entry, parent: Option<Parent>) -> Option<SpanData> {
-        let mut random = [0; 24];
-        getrandom::fill(&mut random).ok()?;
+        let random: [u8; 24] = random::bytes().ok()?;
         let (span, trace) = random.split_at(8);
         let trace = match &parent {
             Some(parent) => parent.trace,

@@ -4,27 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rusqlite::{Transaction, params};
-
 use super::entry::Entry;
-use crate::database::{Database, DatabaseError};
-
-/// The table of sums.
-pub const USAGE_TABLE: &str = "
-CREATE TABLE IF NOT EXISTS component_usage (
-    component TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    calls INTEGER NOT NULL,
-    traps INTEGER NOT NULL,
-    over_limits INTEGER NOT NULL,
-    timeouts INTEGER NOT NULL,
-    denials INTEGER NOT NULL,
-    memory_bytes INTEGER NOT NULL,  -- the most that one call used
-    PRIMARY KEY (component, digest)
-) STRICT;";
+use crate::store::{Records, RecordsError};
 
 /// The number of latest calls that durations are computed from.
-const MEASURED_CALLS: i64 = 100_000;
+const MEASURED_CALLS: u32 = 100_000;
 
 /// The resource usage of one call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,8 +74,8 @@ pub struct Durations {
     pub p99_ms: f64,
 }
 
-/// Adds the usage of some calls. They are summed up first, because most are of few components.
-pub(super) fn add(transaction: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result<()> {
+/// The usage of some calls by component and digest: most calls of a batch are of few components.
+pub(crate) fn usage_sums(batch: &[Entry]) -> HashMap<(&str, &str), UsageSum> {
     let mut sums: HashMap<(&str, &str), UsageSum> = HashMap::new();
     for entry in batch {
         if let Some(usage) = &entry.usage {
@@ -100,79 +84,27 @@ pub(super) fn add(transaction: &Transaction<'_>, batch: &[Entry]) -> rusqlite::R
                 .add(usage);
         }
     }
-    let mut put = transaction.prepare_cached(
-        "INSERT INTO component_usage VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET
-             calls = calls + ?3, traps = traps + ?4, over_limits = over_limits + ?5, timeouts = timeouts + ?6,
-             denials = denials + ?7, memory_bytes = max(memory_bytes, ?8)",
-    )?;
-    for ((component, digest), sum) in sums {
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        put.execute(params![
-            component,
-            digest,
-            number(sum.calls),
-            number(sum.traps),
-            number(sum.over_limits),
-            number(sum.timeouts),
-            number(sum.denials),
-            number(sum.memory_bytes),
-        ])?;
-    }
-    Ok(())
-}
-
-/// The total usage of components, by name and digest.
-pub fn usage(database: &Database) -> Result<HashMap<(String, String), UsageSum>, DatabaseError> {
-    database.with(|connection| {
-        let mut statement = connection.prepare_cached(
-            "SELECT component, digest, calls, traps, over_limits, timeouts, denials, memory_bytes FROM component_usage",
-        )?;
-        let rows = statement.query_map([], |row| {
-            let number = |column: usize| -> rusqlite::Result<u64> {
-                Ok(u64::try_from(row.get::<_, i64>(column)?).unwrap_or_default())
-            };
-            let sum = UsageSum {
-                calls: number(2)?,
-                traps: number(3)?,
-                over_limits: number(4)?,
-                timeouts: number(5)?,
-                denials: number(6)?,
-                memory_bytes: number(7)?,
-            };
-            Ok(((row.get(0)?, row.get(1)?), sum))
-        })?;
-        rows.collect()
-    })
+    sums
 }
 
 /// The durations of the latest calls, by domain and version.
 pub fn durations(
-    database: &Database,
-) -> Result<HashMap<(String, String), Durations>, DatabaseError> {
-    let rows: Vec<(String, String, i64)> = database.with(|connection| {
-        let mut statement = connection.prepare_cached(
-            "SELECT domain, version, microseconds FROM audit
-             WHERE version IS NOT NULL AND number > (SELECT coalesce(max(number), 0) FROM audit) - ?1",
-        )?;
-        let rows = statement.query_map([MEASURED_CALLS], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?;
-        rows.collect()
-    })?;
-    let mut gathered: HashMap<(String, String), Vec<i64>> = HashMap::new();
-    for (domain, version, microseconds) in rows {
-        gathered
-            .entry((domain, version))
+    records: &dyn Records,
+) -> Result<HashMap<(String, String), Durations>, RecordsError> {
+    let mut by_version: HashMap<(String, String), Vec<i64>> = HashMap::new();
+    for call in records.call_durations(MEASURED_CALLS)? {
+        by_version
+            .entry((call.domain, call.version))
             .or_default()
-            .push(microseconds);
+            .push(call.microseconds);
     }
-    let measured = gathered.into_iter().map(|(which, mut taken)| {
-        taken.sort_unstable();
+    let measured = by_version.into_iter().map(|(version, mut durations)| {
+        durations.sort_unstable();
         let durations = Durations {
-            p50_ms: super::stats::percentile(&taken, 50),
-            p99_ms: super::stats::percentile(&taken, 99),
+            p50_ms: super::stats::percentile(&durations, 50),
+            p99_ms: super::stats::percentile(&durations, 99),
         };
-        (which, durations)
+        (version, durations)
     });
     Ok(measured.collect())
 }

@@ -1,17 +1,18 @@
-//! The thread that writes calls to the records in batches, on a separate connection: calls do not wait for the disk.
+//! The thread that writes calls to the records in batches, on a handle of its own: calls do not wait for the disk.
 //! It also deletes entries beyond the retention.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use parking_lot::{Condvar, Mutex};
 
 use super::entry::Entry;
-use super::{metrics, usage};
-use crate::database::{Database, DatabaseError, now_ms};
+use super::metrics;
+use crate::store::{Records, RecordsError};
 use notehost_config::AuditSettings;
+use notehost_platform::clock::now_ms;
 
 /// The maximum number of pending entries; then calls wait.
 const QUEUE_CAPACITY: usize = 8192;
@@ -24,6 +25,8 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(10);
 /// After how many rows, or how long, old entries are pruned.
 const PRUNE_ROWS: usize = 256;
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60);
+/// How many old entries are deleted at once.
+const PRUNE_CHUNK: u32 = 2000;
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The pending entries. A caller wakes the thread only if it sleeps: a wake-up costs more than
@@ -48,12 +51,6 @@ struct Pending {
     ending: bool,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The handle of the writing thread.
 pub(super) struct Writer {
     queue: Arc<Queue>,
@@ -62,12 +59,12 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        database: &Database,
+        records: &dyn Records,
         settings: Arc<ArcSwap<AuditSettings>>,
-    ) -> Result<Writer, DatabaseError> {
+    ) -> Result<Writer, RecordsError> {
         let queue = Arc::new(Queue::default());
         let work = WriterThread {
-            database: database.reopen()?,
+            records: records.reopen()?,
             queue: queue.clone(),
             settings,
             since_pruned: 0,
@@ -87,13 +84,9 @@ impl Writer {
         if self.thread.is_none() {
             return metrics::count_lost(1);
         }
-        let mut waiting = self.queue.lock();
+        let mut waiting = self.queue.state.lock();
         while waiting.entries.len() >= QUEUE_CAPACITY {
-            waiting = self
-                .queue
-                .done
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.queue.done.wait(&mut waiting);
         }
         waiting.entries.push(entry);
         waiting.handed += 1;
@@ -108,23 +101,19 @@ impl Writer {
         if self.thread.is_none() {
             return;
         }
-        let mut waiting = self.queue.lock();
+        let mut waiting = self.queue.state.lock();
         let all = waiting.handed;
         while waiting.dealt_with < all {
             waiting.hurry = true;
             self.queue.work.notify_one();
-            waiting = self
-                .queue
-                .done
-                .wait(waiting)
-                .unwrap_or_else(PoisonError::into_inner);
+            self.queue.done.wait(&mut waiting);
         }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.queue.lock().ending = true;
+        self.queue.state.lock().ending = true;
         self.queue.work.notify_one();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -133,7 +122,7 @@ impl Drop for Writer {
 }
 
 struct WriterThread {
-    database: Database,
+    records: Arc<dyn Records>,
     queue: Arc<Queue>,
     settings: Arc<ArcSwap<AuditSettings>>,
     since_pruned: usize,
@@ -149,7 +138,7 @@ impl WriterThread {
                 self.insert(part);
             }
             if !batch.is_empty() {
-                let mut waiting = self.queue.lock();
+                let mut waiting = self.queue.state.lock();
                 waiting.dealt_with += batch.len() as u64;
                 self.queue.done.notify_all();
             }
@@ -167,32 +156,25 @@ impl WriterThread {
 
     /// A batch of entries, and whether to stop.
     fn gather(&self) -> (Vec<Entry>, bool) {
-        let waiting = self.queue.lock();
-        let (waiting, _) = self
-            .queue
-            .work
-            .wait_timeout_while(waiting, IDLE_INTERVAL, |waiting| {
-                waiting.entries.is_empty() && !waiting.ending
-            })
-            .unwrap_or_else(PoisonError::into_inner);
-        let (mut waiting, _) = self
-            .queue
-            .work
-            .wait_timeout_while(waiting, BATCH_DELAY, |waiting| {
-                let is_idle = waiting.entries.is_empty();
-                !is_idle && waiting.entries.len() < BATCH_SIZE && !waiting.hurry && !waiting.ending
-            })
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.queue.state.lock();
+        let is_idle = |waiting: &mut Pending| waiting.entries.is_empty() && !waiting.ending;
+        let work = &self.queue.work;
+        work.wait_while_for(&mut waiting, is_idle, IDLE_INTERVAL);
+        let is_early = |waiting: &mut Pending| {
+            let is_idle = waiting.entries.is_empty();
+            !is_idle && waiting.entries.len() < BATCH_SIZE && !waiting.hurry && !waiting.ending
+        };
+        work.wait_while_for(&mut waiting, is_early, BATCH_DELAY);
         waiting.hurry = false;
         (std::mem::take(&mut waiting.entries), waiting.ending)
     }
 
     fn insert(&mut self, batch: &[Entry]) {
         self.since_pruned += batch.len();
-        let mut written = self.database.with(|connection| insert(connection, batch));
+        let mut written = self.records.append_calls(batch);
         if written.is_err() {
             std::thread::sleep(BATCH_DELAY);
-            written = self.database.with(|connection| insert(connection, batch));
+            written = self.records.append_calls(batch);
         }
         if let Err(error) = written {
             // A full disk must not prevent calls.
@@ -209,82 +191,14 @@ impl WriterThread {
         let settings = self.settings.load();
         let days = i64::try_from(settings.keep_days).unwrap_or(i64::MAX);
         let oldest = now_ms().saturating_sub(days.saturating_mul(DAY_MS));
-        let rows = i64::try_from(settings.keep_rows).unwrap_or(i64::MAX);
-        // Numbers have no gaps except at the old end: rows before the first retained one are deleted.
-        let first_kept = self.database.with(|connection| {
-            let last: i64 =
-                connection.query_row("SELECT coalesce(max(number), 0) FROM audit", [], |row| {
-                    row.get(0)
-                })?;
-            // Without the index on times: the first row is usually young enough.
-            let young = "SELECT number FROM audit WHERE +time >= ?1 ORDER BY number LIMIT 1";
-            let young: Option<i64> = connection
-                .query_row(young, [oldest], |row| row.get(0))
-                .optional()?;
-            Ok(young
-                .unwrap_or(last + 1)
-                .max((last + 1).saturating_sub(rows)))
-        });
+        let first_kept = self.records.first_kept_call(oldest, settings.keep_rows);
         // In chunks, so that other writers do not wait for all of them.
-        let forget = |before: i64| {
-            self.database.with(|connection| {
-                connection.execute(
-                    "DELETE FROM audit WHERE number IN (
-                         SELECT number FROM audit WHERE number < ?1 ORDER BY number LIMIT 2000)",
-                    [before],
-                )
-            })
-        };
-        let forgotten = first_kept.and_then(|first| {
-            while forget(first)? == 2000 {}
+        let pruned = first_kept.and_then(|first| {
+            while self.records.delete_calls_before(first, PRUNE_CHUNK)? == PRUNE_CHUNK {}
             Ok(())
         });
-        if let Err(error) = forgotten {
+        if let Err(error) = pruned {
             tracing::warn!("cannot delete old calls from the audit log: {error}");
         }
     }
-}
-
-fn insert(connection: &mut Connection, batch: &[Entry]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction()?;
-    {
-        let mut insert = transaction.prepare_cached(
-            "INSERT INTO audit (time, caller, transport, domain, action, vault, paths, bytes_added, bytes_removed,
-                 microseconds, outcome, version, arguments, change, tokens_in, tokens_out, confirmed, confirmed_by)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
-        )?;
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        for entry in batch {
-            insert.execute(params![
-                entry.time,
-                entry.caller,
-                entry.transport,
-                entry.domain,
-                entry.action,
-                entry.vault,
-                serde_json::to_string(&entry.paths).unwrap_or_else(|_| "[]".into()),
-                number(entry.bytes_added),
-                number(entry.bytes_removed),
-                number(entry.microseconds),
-                entry.outcome,
-                entry.version,
-                entry.arguments,
-                entry.change,
-                number(entry.tokens_in),
-                number(entry.tokens_out),
-                entry.confirmed,
-                entry.confirmed_by,
-            ])?;
-        }
-        let mut count = transaction.prepare_cached(
-            "INSERT INTO calls VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET count = count + 1",
-        )?;
-        for entry in batch.iter().filter(|entry| entry.is_counted()) {
-            if let Some(vault) = &entry.vault {
-                count.execute([&entry.caller, vault])?;
-            }
-        }
-        usage::add(&transaction, batch)?;
-    }
-    transaction.commit()
 }

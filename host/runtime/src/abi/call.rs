@@ -9,28 +9,29 @@ use wasmtime::{Engine, Store, Trap};
 use super::super::Sandbox;
 use super::super::component::LoadError;
 use super::super::cpu_scheduler::Turn;
+use super::super::description::Description;
 use super::super::fair_permits::Permit;
 use super::super::state::{CallState, Meter, Stopped};
 use super::super::{GuestContent, GuestReply, Job, Outcome, RunError};
-use super::host_functions::{VaultHandle, VaultView};
-use super::{Instances, Ready, v0_1, v0_2};
+use super::vault_view::{VaultHandle, VaultView};
+use super::{Instances, Ready, v1};
 use notehost_config::LimitSettings;
 use notehost_vault::Transaction;
 
-/// How many bytes a guest may hand to the host in one call, or answer with: the largest file, and what goes with it.
+/// How many bytes a guest may pass to the host in one call or reply: the largest file, and what belongs to it.
 const MAX_HOST_CALL_BYTES: usize = (64 << 20) + (1 << 20);
 
-/// How many JSON values and keys an answer may have.
+/// How many JSON values and keys a reply may have.
 const MAX_REPLY_VALUES: usize = 1 << 20;
 
-/// How many images, sounds and links an answer may have beside its text. Each link is looked up in the vault.
+/// How many images, sounds and links a reply may have. Each link is looked up in the vault.
 const MAX_CONTENT_PARTS: usize = 100;
 
-/// How long the details of a refusal may be, and how many JSON values and keys they may have.
+/// How long the details of an error may be, and how many JSON values and keys they may have.
 const MAX_DETAILS_BYTES: usize = 64 << 10;
 const MAX_DETAILS_VALUES: usize = 10_000;
 
-/// What wasmtime says when it was more.
+/// The message of wasmtime if it was more.
 const FUEL_EXHAUSTED: &str = "fuel allocated for hostcalls has been exhausted";
 
 /// The request to a guest.
@@ -54,7 +55,8 @@ pub(super) struct GuestError {
     pub(super) details: Option<String>,
 }
 
-/// Run one action on a fresh instance.
+/// Runs one action on a fresh instance.
+#[tracing::instrument(name = "guest.call", level = "debug", skip_all, fields(domain = %job.domain, action = %job.action))]
 pub(in super::super) async fn call(
     sandbox: &Sandbox,
     ready: &Ready,
@@ -84,15 +86,14 @@ pub(in super::super) async fn call(
         reply_bytes: limits.reply_bytes,
     };
     let answered = match &ready.instances {
-        Instances::V0_1(instances) => v0_1::call(instances, &mut store, guest_request).await,
-        Instances::V0_2(instances) => v0_2::call(instances, &mut store, guest_request).await,
+        Instances::V1Rc1(instances) => v1::call(instances, &mut store, guest_request).await,
     };
     let mut state = store.into_data();
     VaultView::of(&mut state).count_hidden();
     let (transaction, notices) = (state.transaction, state.notices);
     match (answered, transaction) {
         (Ok(Ok(reply)), Some(transaction)) => Ok(Outcome {
-            reply: measured(reply, limits)?,
+            reply: bounded_reply(reply, limits)?,
             transaction,
             notices,
         }),
@@ -100,13 +101,13 @@ pub(in super::super) async fn call(
             "a host call did not return the transaction".into(),
         )),
         (Ok(Err(error)), transaction) => {
-            let error = measured_refusal(error, limits)?;
-            // What it refused for may never have been so: it saw a vault that changed under its eyes.
-            let is_torn = match transaction {
+            let error = bounded_error(error, limits)?;
+            // The reason for its error may not hold: the vault changed while it was reading.
+            let has_conflict = match transaction {
                 Some(transaction) => !is_valid(transaction).await,
                 None => false,
             };
-            match is_torn {
+            match has_conflict {
                 true => Err(RunError::Conflict),
                 false => Err(RunError::Refused {
                     code: error.code,
@@ -120,7 +121,7 @@ pub(in super::super) async fn call(
     }
 }
 
-/// Whether what a call read is still so. After another commit that takes reading files, and the lock that commits hold.
+/// Whether the read set of a call is still valid. After another commit, the check reads files under the lock of commits.
 async fn is_valid(transaction: Transaction) -> bool {
     match transaction.is_undisturbed() {
         true => transaction.validate().is_ok(),
@@ -130,13 +131,14 @@ async fn is_valid(transaction: Transaction) -> bool {
     }
 }
 
-/// Ask a component what it is. The answer is JSON, of the form that track 0.1 has.
+/// Describes a component. The description is checked for its size only.
+#[tracing::instrument(name = "guest.describe", level = "debug", skip_all, fields(component = %ready.name))]
 pub(in super::super) async fn describe(
     sandbox: &Sandbox,
     ready: &Ready,
     deadline: Instant,
     limits: &LimitSettings,
-) -> Result<String, LoadError> {
+) -> Result<Description, LoadError> {
     let name = Arc::from(ready.name.as_str());
     let state = CallState::new(
         name,
@@ -150,8 +152,7 @@ pub(in super::super) async fn describe(
     let mut store = store(&sandbox.engine, state);
     let described = async {
         match &ready.instances {
-            Instances::V0_1(instances) => v0_1::describe(instances, &mut store).await,
-            Instances::V0_2(instances) => v0_2::describe(instances, &mut store).await,
+            Instances::V1Rc1(instances) => v1::describe(instances, &mut store).await,
         }
     };
     let described = tokio::time::timeout_at(deadline.into(), described).await;
@@ -160,7 +161,7 @@ pub(in super::super) async fn describe(
         reason,
     };
     match described {
-        Ok(Ok(json)) => Ok(json),
+        Ok(Ok(description)) => Ok(description?),
         Ok(Err(error)) => {
             let allowed = deadline.saturating_duration_since(Instant::now());
             Err(failed(why_it_stopped(&error, allowed).to_string()))
@@ -178,8 +179,8 @@ fn store(engine: &Engine, state: CallState) -> Store<CallState> {
     store
 }
 
-/// Refuse a reply that is over the limit before anything is done with it.
-fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, RunError> {
+/// Rejects a reply that is over the limit before anything is done with it.
+fn bounded_reply(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, RunError> {
     let media: usize = reply
         .content
         .iter()
@@ -205,11 +206,8 @@ fn measured(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply, Run
     Ok(reply)
 }
 
-/// The same for a refusal. Its details are dropped if they are too many: what it says holds without them.
-fn measured_refusal(
-    mut refused: GuestError,
-    limits: &LimitSettings,
-) -> Result<GuestError, RunError> {
+/// The same for an error. Details over the limit are dropped: the message is valid without them.
+fn bounded_error(mut refused: GuestError, limits: &LimitSettings) -> Result<GuestError, RunError> {
     let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let words = refused.code.len() + refused.message.len() + length(&refused.hint);
     check_size(words + length(&refused.details), limits)?;
@@ -271,11 +269,11 @@ fn why_it_stopped(error: &wasmtime::Error, allowed: Duration) -> RunError {
         Some(Trap::StackOverflow) => RunError::OverLimit("overflowed its stack".into()),
         _ => match format!("{error:#}") {
             // Its type is private.
-            told if told.contains(FUEL_EXHAUSTED) => RunError::OverLimit(format!(
+            message if message.contains(FUEL_EXHAUSTED) => RunError::OverLimit(format!(
                 "passed more than {} MiB to the host at once",
                 MAX_HOST_CALL_BYTES >> 20
             )),
-            told => RunError::Failed(told),
+            message => RunError::Failed(message),
         },
     }
 }

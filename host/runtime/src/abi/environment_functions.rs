@@ -1,52 +1,59 @@
 //! The functions of the contract's `host` and `progress` interfaces: information about the host and messages to
 //! people. Messages are kept and shown after the commit; progress is reported at once.
 
-use serde::Serialize;
+use notehost_sdk::host::{About, CallerInfo, Conventions, LimitLeft, Now};
+use tracing::instrument;
 use wasmtime::component::Resource;
 
 use super::super::call_environment::{Notice, Progress};
 use super::super::state::Refusal;
-use super::host_functions::{VaultHandle, VaultView, no_vault};
-use super::v0_1::bindings::notehost::domain::{host, log, progress};
+use super::v1::bindings::notehost::domain::{host, log, progress, types};
+use super::vault_view::{VaultHandle, VaultView, no_vault};
 use notehost_vault::VaultError;
 
-/// The longest message that is shown, in characters.
+/// The longest message, in characters.
 const MAX_NOTICE_CHARS: usize = 1000;
-/// How many one call may show.
+/// The number of messages that one call may show.
 const MAX_NOTICES: usize = 20;
-/// The longest words about how far a call is, in characters. The rest is left out.
+/// The longest message of a progress report, in characters. The rest is cut.
 const MAX_PROGRESS_CHARS: usize = 200;
 
 impl host::Host for VaultView<'_> {
-    async fn now(&mut self) -> wasmtime::Result<String> {
+    #[instrument(name = "host.now", level = "debug", skip_all)]
+    async fn now(&mut self) -> wasmtime::Result<host::LocalTime> {
         self.step()?;
-        let now = self
-            .environment
-            .as_ref()
-            .map(|environment| environment.now());
-        Ok(serde_json::to_string(&now.unwrap_or_default()).unwrap_or_default())
+        let environment = self.environment.as_ref();
+        let now = environment.map(|environment| environment.now());
+        Ok(local_time(now.unwrap_or_default()))
     }
 
-    async fn about(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
+    #[instrument(name = "host.about", level = "debug", skip_all)]
+    async fn about(&mut self, _: Resource<VaultHandle>) -> Result<host::HostInfo, Refusal> {
         self.step_or_refuse()?;
         let environment = self.environment.as_ref().ok_or_else(no_vault)?;
-        told(&environment.about())
+        Ok(host_info(environment.about()))
     }
 
-    async fn caller(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
+    #[instrument(name = "host.caller", level = "debug", skip_all)]
+    async fn caller(&mut self, _: Resource<VaultHandle>) -> Result<host::CallerInfo, Refusal> {
         self.step_or_refuse()?;
         let environment = self.environment.as_ref().ok_or_else(no_vault)?;
-        told(&environment.caller())
+        Ok(caller_info(environment.caller()))
     }
 
-    async fn conventions(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
+    #[instrument(name = "host.conventions", level = "debug", skip_all)]
+    async fn conventions(
+        &mut self,
+        _: Resource<VaultHandle>,
+    ) -> Result<host::NoteConventions, Refusal> {
         let environment = self.environment.clone().ok_or_else(no_vault)?;
         let conventions = self
             .enter_long(move |transaction| Ok(environment.conventions(transaction)))
             .await?;
-        told(&conventions)
+        Ok(note_conventions(conventions))
     }
 
+    #[instrument(name = "host.notify", level = "debug", skip_all)]
     async fn notify(&mut self, level: log::Level, message: String) -> Result<(), Refusal> {
         self.step_or_refuse()?;
         if message.trim().is_empty() {
@@ -96,7 +103,76 @@ impl progress::Host for VaultView<'_> {
     }
 }
 
-fn told(answer: &impl Serialize) -> Result<String, Refusal> {
-    serde_json::to_string(answer)
-        .map_err(|error| VaultError::broken(&format!("cannot serialize an answer: {error}")).into())
+fn local_time(now: Now) -> host::LocalTime {
+    host::LocalTime {
+        milliseconds: now.milliseconds,
+        offset_minutes: now.offset_minutes,
+        zone: now.zone,
+    }
+}
+
+fn host_info(about: About) -> host::HostInfo {
+    let domains = about.domains.into_iter().map(|domain| host::DomainInfo {
+        name: domain.name,
+        version: domain.version,
+        actions: domain.actions,
+    });
+    host::HostInfo {
+        version: about.version,
+        vault: about.vault,
+        vaults: about.vaults,
+        surface: about.surface,
+        read_only: about.read_only,
+        started: about.started,
+        tag_policy: match about.tag_policy.as_str() {
+            "existing" => host::TagPolicy::Existing,
+            _ => host::TagPolicy::Open,
+        },
+        domains: domains.collect(),
+    }
+}
+
+fn caller_info(caller: CallerInfo) -> host::CallerInfo {
+    host::CallerInfo {
+        name: caller.name,
+        scopes: caller.scopes,
+        bound_to: caller.bound_to,
+        calls: caller.calls,
+        limits: caller.limits.into_iter().filter_map(rate_limit).collect(),
+    }
+}
+
+fn rate_limit(limit: LimitLeft) -> Option<host::RateLimit> {
+    Some(host::RateLimit {
+        effect: match limit.effect.as_str() {
+            "read" => types::Effect::Read,
+            "write" => types::Effect::Write,
+            "delete" => types::Effect::Delete,
+            _ => return None,
+        },
+        per_minute: limit.per_minute,
+        left: limit.left,
+    })
+}
+
+fn note_conventions(conventions: Conventions) -> host::NoteConventions {
+    let types = conventions.property_types.into_iter();
+    let types = types.map(|(key, kind)| host::PropertyType { key, kind });
+    host::NoteConventions {
+        attachments: conventions.attachments,
+        // From a file of the editor: another value is none.
+        link_format: match conventions.link_format.as_deref() {
+            Some("shortest") => Some(host::LinkFormat::Shortest),
+            Some("relative") => Some(host::LinkFormat::Relative),
+            Some("absolute") => Some(host::LinkFormat::Absolute),
+            _ => None,
+        },
+        markdown_links: conventions.markdown_links,
+        templates: conventions.templates,
+        template_date: conventions.template_date,
+        template_time: conventions.template_time,
+        daily_notes: conventions.daily_notes,
+        daily_format: conventions.daily_format,
+        property_types: types.collect(),
+    }
 }

@@ -9,26 +9,26 @@ use super::super::component::one_line;
 use super::super::contract::{Contract, Track};
 use super::super::state::CallState;
 
-/// What does not fit.
+/// Why a component does not match the contract.
 pub(super) struct ContractMismatch {
-    /// The contract that the component was built for, as it says.
+    /// The contract that the component declares.
     pub(super) contract: String,
-    /// What of it is not as it should be.
+    /// What does not match.
     pub(super) reason: String,
 }
 
-/// A component's domain, as far as it has the form of one.
+/// The types of a component that exports a domain.
 pub(super) struct Form {
-    /// Its types, with the host's own handles in the place of those it imports.
+    /// Its types, with the host's handles in place of the imported ones.
     types: ComponentType,
     engine: Engine,
-    /// The full name of what it exports, and the version in it.
+    /// The full name of its export, and the version in it.
     export: String,
     contract: Contract,
 }
 
 impl Form {
-    /// What a component of this track looks like to this host, if the host offers all that it imports.
+    /// The types of a component of this track, if the host provides all of its imports.
     pub(super) fn of(
         track: Track,
         linker: &Linker<CallState>,
@@ -39,7 +39,7 @@ impl Form {
         let exports = own.exports(engine);
         let found = exports
             .filter_map(|(name, _)| Some((name.to_owned(), Contract::of_export(name)?)))
-            .find(|(_, contract)| contract.track() == track.newest().track());
+            .find(|(_, contract)| track.has(contract));
         let Some((export, contract)) = found else {
             return Err(ContractMismatch {
                 contract: track.newest().to_string(),
@@ -48,7 +48,7 @@ impl Form {
         };
         let mismatch = |reason| ContractMismatch {
             contract: contract.to_string(),
-            reason: with_advice(reason, track, contract),
+            reason: with_advice(reason, track, &contract),
         };
         let types = linker.substituted_component_type(component);
         let types = types.map_err(|error| mismatch(unknown_import(&one_line(&error))))?;
@@ -60,7 +60,7 @@ impl Form {
         })
     }
 
-    /// Check one of the functions that it exports against the contract's types.
+    /// Checks one of its exported functions against the contract's types.
     pub(super) fn check<Parameters, Returned>(
         &self,
         function: &str,
@@ -125,8 +125,8 @@ fn unknown_import(error: &str) -> String {
     }
 }
 
-fn with_advice(reason: String, track: Track, contract: Contract) -> String {
-    match contract > track.newest() {
+fn with_advice(reason: String, track: Track, contract: &Contract) -> String {
+    match *contract > track.newest() {
         true => format!(
             "{reason}; it was built for {contract}, and this host has {}: upgrade notehost",
             track.newest()

@@ -1,163 +1,15 @@
-//! The host functions of the contract: each counts itself and then calls the transaction. Access is decided by the
-//! transaction.
+//! The host functions of the contract's `vault`, `store` and `log` interfaces. Access is decided by the transaction.
 
-use notehost_sdk::Code;
-use std::sync::Arc;
-
+use tracing::instrument;
 use wasmtime::component::Resource;
 
-use super::super::call_environment::{CallEnvironment, Notice};
-use super::super::state::{CallState, Meter, Refusal, Stopped, UsageReport};
-use super::v0_1::bindings::notehost::domain::{log, store, types, vault as wire};
-use notehost_index::Index;
-use notehost_vault::{self as vault, Transaction, VaultError};
+use super::super::state::Refusal;
+use super::v1::bindings::notehost::domain::{log, store, types, vault as wire};
+use super::vault_view::{QUICK_BYTES, VaultHandle, VaultView};
+use notehost_vault::{self as vault, Transaction};
 
-/// Files of up to this size are read and staged on the async worker; larger ones on a thread that may block.
-const QUICK_BYTES: usize = 256 << 10;
-
-/// The longest log line that is taken from a guest.
+/// The longest log line of a guest. The rest is cut.
 const MAX_LINE_CHARS: usize = 1000;
-
-#[allow(unreachable_pub, reason = "the generated bindings re-export it")]
-/// What `vault` handles stand for on this side. A call has one transaction, so a handle needs to say nothing.
-pub struct VaultHandle;
-
-/// What the host functions may touch of a call: its transaction and its meter.
-pub(super) struct VaultView<'a> {
-    domain: &'a Arc<str>,
-    pub(super) meter: &'a mut Meter,
-    pub(super) transaction: &'a mut Option<Transaction>,
-    pub(super) index: &'a Option<Arc<Index>>,
-    pub(super) environment: &'a Option<Arc<dyn CallEnvironment>>,
-    pub(super) notices: &'a mut Vec<Notice>,
-    tally: &'a mut UsageReport,
-}
-
-impl VaultView<'_> {
-    pub(super) fn of(state: &mut CallState) -> VaultView<'_> {
-        VaultView {
-            domain: &state.domain,
-            meter: &mut state.meter,
-            transaction: &mut state.transaction,
-            index: &state.index,
-            environment: &state.environment,
-            notices: &mut state.notices,
-            tally: &mut state.tally,
-        }
-    }
-
-    /// Count a host call, and see what the call may still do: what was taken from it meanwhile is gone from here on.
-    pub(super) fn step(&mut self) -> Result<(), Stopped> {
-        self.meter.enter()?;
-        self.count_hidden();
-        let Some(environment) = self.environment else {
-            return Ok(());
-        };
-        let generation = environment.generation();
-        if generation == self.meter.generation {
-            return Ok(());
-        }
-        // Remembered before it is asked: what changes meanwhile is met at the next step.
-        self.meter.generation = generation;
-        let standing = environment
-            .standing()
-            .map_err(|reason| Stopped::Revoked(Box::new(reason)))?;
-        if let Some(transaction) = self.transaction {
-            transaction.narrow(standing.rules);
-            transaction.close(standing.closed);
-        }
-        Ok(())
-    }
-
-    /// The same, for functions that can return an injected error.
-    pub(super) fn step_or_refuse(&mut self) -> Result<(), Refusal> {
-        self.step()?;
-        match self.meter.refused() {
-            None => Ok(()),
-            Some(error) => Err(error.into()),
-        }
-    }
-
-    /// Count the host call before this one as denied, if it went well but left out what the component is not granted.
-    pub(super) fn count_hidden(&mut self) {
-        if let Some(transaction) = self.transaction
-            && transaction.terms().rules.grant_usage().hidden
-        {
-            self.tally.used.denials += 1;
-        }
-    }
-
-    /// Count a host call that refused, if it did because of what the component is granted.
-    fn count_denied(&mut self, error: &VaultError) {
-        let Some(transaction) = self.transaction else {
-            return;
-        };
-        let met = transaction.terms().rules.grant_usage();
-        if met.hidden || met.narrowed && error.code() == Code::PermissionDenied {
-            self.tally.used.denials += 1;
-        }
-    }
-
-    /// Count a host call, and give the transaction to do it with.
-    pub(super) fn enter(&mut self) -> Result<&mut Transaction, Refusal> {
-        self.step_or_refuse()?;
-        let transaction = self.transaction.as_mut();
-        let transaction = transaction.ok_or_else(|| Refusal::Error(no_vault()))?;
-        transaction.check_retained()?;
-        Ok(transaction)
-    }
-
-    /// The same for what may take long: on a thread that may block.
-    pub(super) async fn enter_long<T: Send + 'static>(
-        &mut self,
-        work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        self.enter()?;
-        self.continue_long(work).await
-    }
-
-    /// The same for a host call that was counted already.
-    async fn continue_long<T: Send + 'static>(
-        &mut self,
-        work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        let mut transaction = self
-            .transaction
-            .take()
-            .ok_or_else(|| Refusal::Error(no_vault()))?;
-        let done = tokio::task::spawn_blocking(move || {
-            let result = work(&mut transaction);
-            (transaction, result)
-        })
-        .await;
-        match done {
-            Ok((transaction, result)) => {
-                *self.transaction = Some(transaction);
-                Ok(result?)
-            }
-            Err(error) => {
-                tracing::error!("a host function failed: {error}");
-                Err(Refusal::Error(VaultError::broken("a host function failed")))
-            }
-        }
-    }
-
-    /// Does something with so many bytes: here if they are few, else on a thread that may block.
-    async fn enter_with<T: Send + 'static>(
-        &mut self,
-        bytes: usize,
-        work: impl FnOnce(&mut Transaction) -> Result<T, VaultError> + Send + 'static,
-    ) -> Result<T, Refusal> {
-        match bytes <= QUICK_BYTES {
-            true => Ok(work(self.enter()?)?),
-            false => self.enter_long(work).await,
-        }
-    }
-}
-
-pub(super) fn no_vault() -> VaultError {
-    VaultError::broken("no vault is available while a component describes itself")
-}
 
 impl types::Host for VaultView<'_> {
     fn convert_error(&mut self, refusal: Refusal) -> wasmtime::Result<types::Error> {
@@ -179,6 +31,7 @@ impl types::Host for VaultView<'_> {
 impl wire::Host for VaultView<'_> {}
 
 impl wire::HostVault for VaultView<'_> {
+    #[instrument(name = "vault.stat", level = "debug", skip_all)]
     async fn stat(
         &mut self,
         _: Resource<VaultHandle>,
@@ -187,6 +40,7 @@ impl wire::HostVault for VaultView<'_> {
         Ok(entry(self.enter()?.stat(&path)?))
     }
 
+    #[instrument(name = "vault.read", level = "debug", skip_all)]
     async fn read(
         &mut self,
         _: Resource<VaultHandle>,
@@ -199,6 +53,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.list", level = "debug", skip_all)]
     async fn list(
         &mut self,
         _: Resource<VaultHandle>,
@@ -224,6 +79,7 @@ impl wire::HostVault for VaultView<'_> {
         })
     }
 
+    #[instrument(name = "vault.resolve", level = "debug", skip_all)]
     async fn resolve(
         &mut self,
         _: Resource<VaultHandle>,
@@ -234,6 +90,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.mentioning", level = "debug", skip_all)]
     async fn mentioning(
         &mut self,
         _: Resource<VaultHandle>,
@@ -243,6 +100,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.access", level = "debug", skip_all)]
     async fn access(
         &mut self,
         _: Resource<VaultHandle>,
@@ -252,7 +110,7 @@ impl wire::HostVault for VaultView<'_> {
         let tier = self
             .transaction
             .as_ref()
-            .map_or(vault::Tier::None, |transaction| transaction.access(&path));
+            .map_or(vault::Tier::None, |transaction| transaction.tier_at(&path));
         Ok(match tier {
             vault::Tier::None => wire::Tier::None,
             vault::Tier::Read => wire::Tier::Read,
@@ -261,6 +119,7 @@ impl wire::HostVault for VaultView<'_> {
         })
     }
 
+    #[instrument(name = "vault.create", level = "debug", skip_all)]
     async fn create(
         &mut self,
         _: Resource<VaultHandle>,
@@ -273,6 +132,7 @@ impl wire::HostVault for VaultView<'_> {
         .await
     }
 
+    #[instrument(name = "vault.write", level = "debug", skip_all)]
     async fn write(
         &mut self,
         _: Resource<VaultHandle>,
@@ -286,6 +146,7 @@ impl wire::HostVault for VaultView<'_> {
         .await
     }
 
+    #[instrument(name = "vault.create_folder", level = "debug", skip_all)]
     async fn create_folder(
         &mut self,
         _: Resource<VaultHandle>,
@@ -294,6 +155,7 @@ impl wire::HostVault for VaultView<'_> {
         Ok(self.enter()?.create_folder(&path)?)
     }
 
+    #[instrument(name = "vault.rename", level = "debug", skip_all)]
     async fn rename(
         &mut self,
         _: Resource<VaultHandle>,
@@ -304,6 +166,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.remove", level = "debug", skip_all)]
     async fn remove(
         &mut self,
         _: Resource<VaultHandle>,
@@ -313,6 +176,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.trash", level = "debug", skip_all)]
     async fn trash(
         &mut self,
         _: Resource<VaultHandle>,
@@ -333,6 +197,7 @@ impl wire::HostVault for VaultView<'_> {
             .collect())
     }
 
+    #[instrument(name = "vault.restore", level = "debug", skip_all)]
     async fn restore(
         &mut self,
         _: Resource<VaultHandle>,
@@ -343,6 +208,7 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.history", level = "debug", skip_all)]
     async fn history(
         &mut self,
         _: Resource<VaultHandle>,
@@ -369,6 +235,7 @@ impl wire::HostVault for VaultView<'_> {
             .collect())
     }
 
+    #[instrument(name = "vault.before", level = "debug", skip_all)]
     async fn before(
         &mut self,
         _: Resource<VaultHandle>,
@@ -382,6 +249,7 @@ impl wire::HostVault for VaultView<'_> {
         .await
     }
 
+    #[instrument(name = "vault.undo", level = "debug", skip_all)]
     async fn undo(
         &mut self,
         _: Resource<VaultHandle>,
@@ -399,11 +267,13 @@ impl wire::HostVault for VaultView<'_> {
 }
 
 impl store::Host for VaultView<'_> {
+    #[instrument(name = "store.get", level = "debug", skip_all)]
     async fn get(&mut self, key: String) -> Result<Option<Vec<u8>>, Refusal> {
         let value = self.enter()?.store_get(&key)?;
         Ok(value.map(|bytes| bytes.to_vec()))
     }
 
+    #[instrument(name = "store.set", level = "debug", skip_all)]
     async fn set(&mut self, key: String, value: Vec<u8>) -> Result<(), Refusal> {
         self.enter_with(value.len(), move |transaction| {
             transaction.store_set(&key, &value)
@@ -411,10 +281,12 @@ impl store::Host for VaultView<'_> {
         .await
     }
 
+    #[instrument(name = "store.remove", level = "debug", skip_all)]
     async fn remove(&mut self, key: String) -> Result<(), Refusal> {
         Ok(self.enter()?.store_remove(&key)?)
     }
 
+    #[instrument(name = "store.keys", level = "debug", skip_all)]
     async fn keys(&mut self, prefix: String) -> Result<Vec<String>, Refusal> {
         Ok(self.enter()?.store_keys(&prefix)?)
     }

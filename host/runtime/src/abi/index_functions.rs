@@ -1,27 +1,22 @@
-//! The functions of the contract's `index` interface: queries arrive as JSON and are answered for the caller of the
-//! transaction.
+//! The functions of the contract's `index` interface: queries of a guest, answered for the caller of the transaction.
 
 use notehost_sdk::Code;
 use std::sync::atomic::Ordering;
 
 use notehost_sdk::index::TagsQuery;
-use serde::de::DeserializeOwned;
+use tracing::instrument;
 use wasmtime::component::Resource;
 
 use super::super::state::Refusal;
-use super::host_functions::{VaultHandle, VaultView, no_vault};
-use super::v0_1::bindings::notehost::domain::index as wire;
+use super::index_answer::list;
+use super::index_query::{MAX_QUERY_BYTES, check_size, query_bytes};
+use super::v1::bindings::notehost::domain::index as wire;
+use super::vault_view::{VaultHandle, VaultView, no_vault};
 use notehost_index::{Answer, CancelFlag, MAX_RESULTS, Question};
+use notehost_sdk::index as own;
 use notehost_vault::{Effect, VaultError};
 
-/// The longest query: most of it can only be a text that notes shall be like.
-const MAX_QUERY_BYTES: usize = 8 << 20;
-/// The longest other question, and the longest query that is parsed on an async worker.
-const MAX_QUESTION_BYTES: usize = 256 << 10;
-/// How much of a query may be outside of strings: what is parsed of it takes many times as much memory.
-const MAX_STRUCTURE_BYTES: usize = 256 << 10;
-
-/// Says, when the call is over or was cancelled, that nobody waits for its answer.
+/// Cancels the query when the call has ended or was cancelled.
 struct Waiting(CancelFlag);
 
 impl Drop for Waiting {
@@ -31,51 +26,53 @@ impl Drop for Waiting {
 }
 
 impl VaultView<'_> {
-    async fn ask(&mut self, question: Question) -> Result<Answer, Refusal> {
+    async fn ask<T: TryFrom<Answer, Error = VaultError>>(
+        &mut self,
+        question: Question,
+    ) -> Result<T, Refusal> {
         // Before anything is done for it.
         question.check()?;
         if let Some(index) = self.index.clone() {
             let answer = index.ask_if_quick(self.enter()?, &question);
             if let Some(answer) = answer {
-                return Ok(answer?);
+                return Ok(answer?.try_into()?);
             }
         }
-        self.ask_aside(move || Ok(question)).await
+        Ok(self.ask_aside(question).await?.try_into()?)
     }
 
-    /// Asks on a thread on which nobody waits, until nobody waits for the answer either.
-    async fn ask_aside(
-        &mut self,
-        question: impl FnOnce() -> Result<Question, VaultError> + Send + 'static,
-    ) -> Result<Answer, Refusal> {
+    /// Asks on a thread that may block, until the answer is no longer needed.
+    async fn ask_aside(&mut self, question: Question) -> Result<Answer, Refusal> {
         let index = self.index.clone();
         let abandoned = CancelFlag::default();
         let _waiting = Waiting(abandoned.clone());
         self.enter_long(move |transaction| match index {
-            Some(index) => index.ask_cancellable(transaction, question()?, Some(&abandoned)),
+            Some(index) => index.ask_cancellable(transaction, question, Some(&abandoned)),
             None => Err(no_vault()),
         })
         .await
     }
 
-    /// Counts a question, whose content is controlled by the guest: in an action that writes it is held until the commit.
+    /// Counts a question, whose content is controlled by the guest: in an action that writes it is kept until the commit.
     fn hold(&mut self, bytes: usize) -> Result<(), Refusal> {
         match self.transaction {
-            Some(transaction) if transaction.terms().effect > Effect::Read => {
+            Some(transaction) if transaction.access().effect > Effect::Read => {
                 Ok(transaction.retain(bytes)?)
             }
             _ => Ok(()),
         }
     }
 
-    async fn ask_for_json(&mut self, question: Question) -> Result<String, Refusal> {
-        as_json(self.ask(question).await?)
-    }
-
-    async fn ask_for_paths(&mut self, question: Question) -> Result<Vec<String>, Refusal> {
-        match self.ask(question).await? {
-            Answer::Paths(paths) => Ok(paths),
-            Answer::Json(_) => Err(VaultError::broken("the index returned no paths").into()),
+    /// The same, for a question that must be short.
+    fn hold_short(&mut self, texts: &[&str]) -> Result<(), Refusal> {
+        let bytes = texts.iter().map(held_bytes).sum();
+        self.hold(bytes)?;
+        match bytes > MAX_QUERY_BYTES {
+            true => Err(VaultError::too_large(format!(
+                "an index query may have {MAX_QUERY_BYTES} bytes at most"
+            ))
+            .into()),
+            false => Ok(()),
         }
     }
 }
@@ -84,73 +81,13 @@ fn held_bytes(text: impl AsRef<str>) -> usize {
     text.as_ref().len() + size_of::<String>()
 }
 
-fn as_json(answer: Answer) -> Result<String, Refusal> {
-    match answer {
-        Answer::Json(json) => Ok(json),
-        Answer::Paths(_) => Err(VaultError::broken("the index returned paths").into()),
-    }
-}
-
-/// Controlled by the guest: a question that cannot be read is its mistake.
-fn read<T: DeserializeOwned>(json: &str) -> Result<T, VaultError> {
-    bounded(json, MAX_QUESTION_BYTES)?;
-    parsed(json)
-}
-
-/// The same for a query, which may have a long text in it.
-fn read_query(json: &str) -> Result<Question, VaultError> {
-    bounded(json, MAX_QUERY_BYTES)?;
-    if structure_bytes(json) > MAX_STRUCTURE_BYTES {
-        return Err(VaultError::too_large(format!(
-            "a query may have {MAX_STRUCTURE_BYTES} bytes at most, not counting its texts"
-        )));
-    }
-    Ok(Question::Find(parsed(json)?))
-}
-
-fn bounded(json: &str, limit: usize) -> Result<(), VaultError> {
-    match json.len() > limit {
-        true => Err(VaultError::too_large(format!(
-            "an index query may have {limit} bytes at most"
-        ))),
-        false => Ok(()),
-    }
-}
-
-fn parsed<T: DeserializeOwned>(json: &str) -> Result<T, VaultError> {
-    serde_json::from_str(json)
-        .map_err(|error| VaultError::invalid(format!("invalid index query: {error}")))
-}
-
-/// How many bytes of a JSON text are not within strings; quotes count.
-fn structure_bytes(json: &str) -> usize {
-    let bytes = json.as_bytes();
-    let (mut at, mut outside) = (0, 0);
-    while let Some(quote) = memchr::memchr(b'"', &bytes[at..]) {
-        outside += quote + 2;
-        at += quote + 1;
-        loop {
-            let Some(special) = memchr::memchr2(b'"', b'\\', &bytes[at..]) else {
-                // A string without an end.
-                return outside;
-            };
-            let is_end = bytes[at + special] == b'"';
-            // An escaped quote does not end a string.
-            at = bytes.len().min(at + special + if is_end { 1 } else { 2 });
-            if is_end {
-                break;
-            }
-        }
-    }
-    outside + bytes.len() - at
-}
-
 impl wire::Host for VaultView<'_> {
-    async fn state(&mut self, _: Resource<VaultHandle>) -> wasmtime::Result<String> {
+    #[instrument(name = "index.state", level = "debug", skip_all)]
+    async fn state(&mut self, _: Resource<VaultHandle>) -> wasmtime::Result<wire::IndexState> {
         self.step()?;
         let (Some(index), Some(transaction)) = (self.index.clone(), self.transaction.as_ref())
         else {
-            return Ok("null".to_owned());
+            return Ok(None.into());
         };
         let mut state = index.state_if_quick(transaction);
         if state.is_none() {
@@ -167,109 +104,96 @@ impl wire::Host for VaultView<'_> {
                 Err(Refusal::Error(_)) => None,
             };
         }
-        Ok(serde_json::to_string(&state).unwrap_or_default())
+        Ok(state.into())
     }
 
-    async fn find(&mut self, _: Resource<VaultHandle>, query: String) -> Result<String, Refusal> {
-        self.hold(query.len())?;
-        if query.len() <= MAX_QUESTION_BYTES {
-            let question = read_query(&query)?;
-            return self.ask_for_json(question).await;
-        }
-        // So long a text is parsed where that holds up nobody.
-        as_json(self.ask_aside(move || read_query(&query)).await?)
+    #[instrument(name = "index.find", level = "debug", skip_all)]
+    async fn find(
+        &mut self,
+        _: Resource<VaultHandle>,
+        query: wire::Query,
+    ) -> Result<wire::Found, Refusal> {
+        self.hold(query_bytes(&query))?;
+        check_size(&query)?;
+        let found: own::Found = self.ask(Question::Find(query.try_into()?)).await?;
+        Ok(found.into())
     }
 
-    async fn backlinks(&mut self, _: Resource<VaultHandle>, of: String) -> Result<String, Refusal> {
-        self.hold(of.len())?;
-        self.ask_for_json(Question::Backlinks(read(&of)?)).await
+    #[instrument(name = "index.backlinks", level = "debug", skip_all)]
+    async fn backlinks(
+        &mut self,
+        _: Resource<VaultHandle>,
+        query: wire::BacklinksQuery,
+    ) -> Result<wire::BacklinksPage, Refusal> {
+        self.hold_short(&[&query.path])?;
+        let backlinks: own::Backlinks = self.ask(Question::Backlinks(query.into())).await?;
+        Ok(backlinks.into())
     }
 
+    #[instrument(name = "index.unresolved", level = "debug", skip_all)]
     async fn unresolved(
         &mut self,
         _: Resource<VaultHandle>,
-        within: String,
-    ) -> Result<String, Refusal> {
-        self.hold(within.len())?;
-        self.ask_for_json(Question::Unresolved(read(&within)?))
-            .await
+        query: wire::UnresolvedQuery,
+    ) -> Result<wire::UnresolvedPage, Refusal> {
+        self.hold_short(&[&query.under])?;
+        let unresolved: own::Unresolved = self.ask(Question::Unresolved(query.into())).await?;
+        Ok(unresolved.into())
     }
 
-    async fn tags(&mut self, _: Resource<VaultHandle>, of: String) -> Result<String, Refusal> {
-        self.hold(of.len())?;
-        let of: TagsQuery = read(&of)?;
-        let limit = of.limit.min(MAX_RESULTS);
-        self.ask_for_json(Question::Tags(TagsQuery { limit, ..of }))
-            .await
+    #[instrument(name = "index.tags", level = "debug", skip_all)]
+    async fn tags(
+        &mut self,
+        _: Resource<VaultHandle>,
+        query: wire::TagsQuery,
+    ) -> Result<wire::TagsPage, Refusal> {
+        self.hold_short(&[&query.prefix, &query.under])?;
+        let query = TagsQuery::from(query);
+        let limit = query.limit.min(MAX_RESULTS);
+        let question = Question::Tags(TagsQuery { limit, ..query });
+        let tags: own::Tags = self.ask(question).await?;
+        Ok(tags.into())
     }
 
-    async fn edges(&mut self, _: Resource<VaultHandle>) -> Result<String, Refusal> {
-        self.ask_for_json(Question::Edges).await
+    #[instrument(name = "index.edges", level = "debug", skip_all)]
+    async fn edges(&mut self, _: Resource<VaultHandle>) -> Result<wire::LinkGraph, Refusal> {
+        let edges: own::Edges = self.ask(Question::Edges).await?;
+        Ok(edges.into())
     }
 
+    #[instrument(name = "index.files", level = "debug", skip_all)]
     async fn files(&mut self, _: Resource<VaultHandle>) -> Result<Vec<String>, Refusal> {
-        self.ask_for_paths(Question::Files).await
+        self.ask(Question::Files).await
     }
 
+    #[instrument(name = "index.linking", level = "debug", skip_all)]
     async fn linking(
         &mut self,
         _: Resource<VaultHandle>,
         files: Vec<String>,
     ) -> Result<Vec<String>, Refusal> {
         self.hold(files.iter().map(held_bytes).sum())?;
-        self.ask_for_paths(Question::Linking(files)).await
+        self.ask(Question::Linking(files)).await
     }
 
+    #[instrument(name = "index.containing", level = "debug", skip_all)]
     async fn containing(
         &mut self,
         _: Resource<VaultHandle>,
         texts: Vec<Vec<String>>,
     ) -> Result<Vec<String>, Refusal> {
         self.hold(texts.iter().flatten().map(held_bytes).sum())?;
-        self.ask_for_paths(Question::Containing(texts)).await
+        self.ask(Question::Containing(texts)).await
     }
 
+    #[instrument(name = "index.names_in", level = "debug", skip_all)]
     async fn names_in(
         &mut self,
         _: Resource<VaultHandle>,
         text: String,
-    ) -> Result<String, Refusal> {
+    ) -> Result<Vec<wire::NameAt>, Refusal> {
         self.hold(text.len())?;
-        self.ask_for_json(Question::NamesIn(text)).await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn strings_do_not_count_as_structure() {
-        for (json, outside) in [
-            ("", 0),
-            ("{}", 2),
-            (r#"{"a":1}"#, 6),
-            (r#"{"where":{"like":"a \" {[,:"}}"#, 12),
-            (r#""\\""#, 2),
-            (r#""open"#, 2),
-            (r#""\"#, 2),
-        ] {
-            assert_eq!(structure_bytes(json), outside, "{json}");
-        }
-    }
-
-    #[test]
-    fn only_the_text_of_a_query_may_be_long() {
-        let long = json!({"where": {"like": "\"a\" ".repeat(300_000)}, "limit": 1}).to_string();
-        assert!(long.len() > MAX_QUESTION_BYTES && read_query(&long).is_ok());
-        let wide = json!({"where": {"any": vec![json!({"any": []}); 40_000]}, "limit": 1});
-        let refused = read_query(&wide.to_string()).unwrap_err();
-        assert_eq!(refused.code(), "too_large");
-        let path = "x".repeat(MAX_QUESTION_BYTES);
-        let backlinks = json!({"path": path, "limit": 1}).to_string();
-        let refused = read::<notehost_sdk::index::BacklinksQuery>(&backlinks).unwrap_err();
-        assert_eq!(refused.code(), "too_large");
+        let names: Vec<own::NameAt> = self.ask(Question::NamesIn(text)).await?;
+        Ok(list(names))
     }
 }

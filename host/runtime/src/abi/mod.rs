@@ -1,13 +1,15 @@
-//! The tracks of the contract that this host supports, one file each (`v0_1`, `v0_2`), and their shared parts.
+//! The tracks of the contract that this host supports, one file each (`v1`), and their shared parts.
 //! Generated bindings and the track of a component are not visible outside this folder.
 
 mod call;
 mod environment_functions;
 mod form;
 mod host_functions;
+mod index_answer;
 mod index_functions;
-mod v0_1;
-mod v0_2;
+mod index_query;
+mod v1;
+mod vault_view;
 
 pub(super) use call::{call, describe};
 
@@ -18,7 +20,33 @@ use super::Sandbox;
 use super::component::LoadError;
 use super::contract::{Track, track_of};
 use super::state::CallState;
-use host_functions::VaultView;
+use vault_view::VaultView;
+
+/// Implements `From` for records with the same fields.
+macro_rules! same_fields {
+    ($($from:ty => $to:ty { $($field:ident),+ $(,)? })+) => {$(
+        impl From<$from> for $to {
+            fn from(value: $from) -> Self {
+                Self { $($field: value.$field),+ }
+            }
+        }
+    )+};
+}
+
+/// Implements `From` for enums with the same cases.
+macro_rules! same_cases {
+    ($($from:ty => $to:ty { $($case:ident),+ $(,)? })+) => {$(
+        impl From<$from> for $to {
+            fn from(value: $from) -> Self {
+                match value {
+                    $(<$from>::$case => <$to>::$case),+
+                }
+            }
+        }
+    )+};
+}
+
+use {same_cases, same_fields};
 
 /// A component that was linked, ready for instances.
 pub(super) struct Ready {
@@ -26,10 +54,9 @@ pub(super) struct Ready {
     instances: Instances,
 }
 
-/// What makes instances, by the track that they speak.
+/// What makes instances, by the track of the component.
 enum Instances {
-    V0_1(v0_1::Instances),
-    V0_2(v0_2::Instances),
+    V1Rc1(v1::Instances),
 }
 
 /// Lends a call's view of the vault to the host functions, and nothing else of the host.
@@ -45,12 +72,11 @@ pub(super) fn linker(engine: &Engine) -> wasmtime::Result<Linker<CallState>> {
     wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(&mut linker)?;
     super::http::tell_codes(&mut linker)?;
-    v0_1::add_to_linker(&mut linker)?;
-    v0_2::add_to_linker(&mut linker)?;
+    v1::add_to_linker(&mut linker)?;
     Ok(linker)
 }
 
-/// Check a component against the contract that it was built for.
+/// Checks a component against the contract that it was built for.
 pub(super) fn ready(
     name: &str,
     sandbox: &Sandbox,
@@ -67,8 +93,7 @@ pub(super) fn ready(
     })?;
     let linker = &sandbox.linker;
     let instances = match track {
-        Track::V0_1 => v0_1::instances(linker, component).map(Instances::V0_1),
-        Track::V0_2 => v0_2::instances(linker, component).map(Instances::V0_2),
+        Track::V1Rc1 => v1::instances(linker, component).map(Instances::V1Rc1),
     };
     let instances = instances.map_err(|mismatch| LoadError::OtherForm {
         name: name.to_owned(),

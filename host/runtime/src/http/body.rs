@@ -86,9 +86,9 @@ impl Received {
         give_up: Instant,
         silence: Option<Duration>,
     ) -> Result<Received, Error> {
-        let told = body.size_hint().lower();
-        if told > left.load(Ordering::Relaxed) {
-            return Err(Error::HttpResponseBodySize(Some(told)));
+        let declared = body.size_hint().lower();
+        if declared > left.load(Ordering::Relaxed) {
+            return Err(Error::HttpResponseBodySize(Some(declared)));
         }
         let until = deadline_of_frame(give_up, silence);
         Ok(Received {

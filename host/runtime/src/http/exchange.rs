@@ -46,6 +46,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl OutgoingRequest {
     /// Send the request, and receive the head of the answer; the rest comes as the guest reads it.
+    #[tracing::instrument(name = "http.request", level = "debug", skip_all)]
     pub(super) async fn run(self, request: Request<WasiBody>) -> Result<IncomingResponse, Error> {
         let stream = timeout_at(self.connect_by.into(), self.connect())
             .await
@@ -70,7 +71,7 @@ impl OutgoingRequest {
         let body = Received::new(body, self.bytes_left, self.give_up, self.silence)?;
         let response = http::Response::from_parts(head, body.boxed_unsync());
         let rest = async move {
-            // What went wrong is told where the body is read.
+            // The error is reported where the body is read.
             let _ = connection.await;
             Ok(())
         };
@@ -95,6 +96,7 @@ impl OutgoingRequest {
         Ok(Request::from_parts(head, body))
     }
 
+    #[tracing::instrument(name = "http.connect", level = "debug", skip_all)]
     async fn connect(&self) -> Result<Box<dyn Stream>, Error> {
         let mut failed = Error::DestinationNotFound;
         for address in self.addresses().await? {
@@ -118,10 +120,11 @@ impl OutgoingRequest {
 
     /// Where the name leads, if all of it may be connected to: whoever answers with one address that is not public is
     /// not to be trusted with the others.
+    #[tracing::instrument(name = "http.resolve", level = "debug", skip_all)]
     async fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
         let addresses: Vec<SocketAddr> = match (self.to.address(), self.to.host.as_str()) {
             (Some(address), _) => vec![SocketAddr::new(address, self.to.port)],
-            // Nobody is asked what this means.
+            // An address needs no name resolution.
             (None, "localhost") => [
                 IpAddr::V4(Ipv4Addr::LOCALHOST),
                 IpAddr::V6(Ipv6Addr::LOCALHOST),
@@ -144,6 +147,7 @@ impl OutgoingRequest {
         Ok(addresses)
     }
 
+    #[tracing::instrument(name = "http.tls", level = "debug", skip_all)]
     async fn secured(&self, stream: TcpStream) -> Result<Box<dyn Stream>, Error> {
         let name = match self.to.address() {
             Some(address) => ServerName::from(address),

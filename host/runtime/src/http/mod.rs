@@ -42,13 +42,13 @@ const CONNECTION_HEADERS: [HeaderName; 3] = [header::TE, header::TRAILER, header
 
 /// How long a connection may take unless the guest allows less.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A guest is told that nothing came this long before its call ends, or at three quarters of the time that is left, so
+/// A guest gets a timeout error this long before its call ends, or at three quarters of the time that is left, so
 /// that it can answer.
 const ANSWER_RESERVE: Duration = Duration::from_secs(2);
 
 /// What is behind a call's `wasi:http`.
 pub(super) struct Outgoing {
-    /// `None` while a component is asked to describe itself: it reaches nothing.
+    /// `None` while a component describes itself: no host is allowed.
     egress: Option<Arc<dyn EgressPolicy>>,
     deadline: Instant,
     requests_left: u32,
@@ -167,12 +167,12 @@ fn destination(uri: &Uri) -> Option<Destination> {
     };
     let authority = uri.authority()?;
     let (host, port) = (authority.host(), authority.port_u16());
-    let told = match port {
+    let expected = match port {
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
     };
-    // A user, an empty port, or anything else that somebody else may read otherwise.
-    if host.is_empty() || authority.as_str() != told {
+    // A user, an empty port, or anything else that another parser may interpret differently.
+    if host.is_empty() || authority.as_str() != expected {
         return None;
     }
     Some(Destination::new(scheme, host, port))

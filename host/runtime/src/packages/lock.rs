@@ -70,7 +70,7 @@ impl Lock {
     pub(super) fn put(&mut self, name: &str, version: Version) {
         self.newest.insert(name.to_owned(), version.version.clone());
         match self.components.get_mut(name) {
-            // The same content once more is no other version.
+            // The same content again is not another version.
             Some(installed) if installed.current.digest == version.digest => {
                 installed.current = version;
             }
@@ -114,7 +114,7 @@ mod tests {
             version: number.into(),
             digest: format!("sha256:{number}"),
             size: 1,
-            contract: "0.1.0".into(),
+            contract: "1.0.0-rc.1".into(),
             source: "todo.wasm".into(),
             publisher: None,
             installed: 0,

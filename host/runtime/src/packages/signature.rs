@@ -98,7 +98,7 @@ pub fn verify(
     signature: &str,
     publishers: &[PublisherSettings],
 ) -> Result<Signed, SignatureError> {
-    // Controlled by whoever made the file: nothing of it counts before a key has vouched for it.
+    // Controlled by the author of the file: not trusted before the signature is verified.
     let (signature, key_id) = parse(signature)?;
     let known = publishers.iter().find_map(|publisher| {
         let key = PublicKey::from_base64(&publisher.key).ok()?;
@@ -121,8 +121,8 @@ pub fn verify(
     }
 }
 
-/// The same under an admin's terms: `None` is a component that nobody known vouches for, where that is allowed. A
-/// signature that is broken is refused in any case: somebody meant it to hold.
+/// The same under an admin's policy: `None` is a component without a signature of a known key, where that is allowed. An
+/// invalid signature is always rejected.
 pub fn check(
     bytes: &[u8],
     signature: Option<&str>,
@@ -219,7 +219,7 @@ fn parse(text: &str) -> Result<(Signature, String), SignatureError> {
     Ok((signature, key_id))
 }
 
-/// The key's id in a line of minisign: eight bytes after the two of the algorithm, told as `minisign` tells it.
+/// The key's id in a line of minisign: eight bytes after the two of the algorithm, written as `minisign` does.
 fn id_in(line: &str) -> Option<String> {
     let bytes = STANDARD.decode(line.trim()).ok()?;
     let id: [u8; 8] = bytes.get(2..10)?.try_into().ok()?;
@@ -307,12 +307,12 @@ mod tests {
 
     #[test]
     fn unknown_keys_follow_the_trust_settings() {
-        let stranger = SignatureError::UnknownKey {
+        let unknown = SignatureError::UnknownKey {
             key_id: "B39DA6CAE91A69CB".into(),
         };
         assert_eq!(
             check(COMPONENT, Some(SIGNATURE), &trust(true, vec![])),
-            Err(stranger)
+            Err(unknown)
         );
         assert_eq!(
             check(COMPONENT, Some(SIGNATURE), &trust(false, vec![])),

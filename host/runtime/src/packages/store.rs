@@ -43,7 +43,7 @@ pub enum PackagesError {
         /// The lock file.
         path: PathBuf,
     },
-    /// A content is not what it was when it was installed.
+    /// A content differs from what was installed.
     #[error("the stored file of `{name}` differs from the one that was installed ({digest})")]
     Tampered {
         /// Which component.
@@ -293,7 +293,7 @@ fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn sync_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
-        Some(folder) => File::open(folder)?.sync_all(),
+        Some(folder) => notehost_platform::files::sync_folder(folder),
         None => Ok(()),
     }
 }
@@ -307,7 +307,7 @@ mod tests {
             version: number.into(),
             digest: format!("sha256:{}", digest(bytes)),
             size: bytes.len() as u64,
-            contract: "0.1.0".into(),
+            contract: "1.0.0-rc.1".into(),
             source: "todo.wasm".into(),
             publisher: None,
             installed: 0,

@@ -8,12 +8,13 @@ use std::future::Ready;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::Context;
 
 use axum_server::accept::Accept;
 use futures_util::task::AtomicWaker;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use notehost_platform::process;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::net::TcpStream;
 
 use super::write_timeout::Guarded;
@@ -94,19 +95,7 @@ impl<S> Accept<TcpStream, S> for AuthGate {
 
 /// The number of connections that fit into the file limit, which is raised if possible.
 fn max_connections() -> usize {
-    let limit = getrlimit(Resource::Nofile);
-    let wanted = MAX_CONNECTIONS + RESERVED_FILES;
-    let mut files = limit.current.unwrap_or(wanted);
-    if files < wanted {
-        let raised = wanted.min(limit.maximum.unwrap_or(wanted));
-        let raise = Rlimit {
-            current: Some(raised),
-            maximum: limit.maximum,
-        };
-        if setrlimit(Resource::Nofile, raise).is_ok() {
-            files = raised;
-        }
-    }
+    let files = process::raise_file_limit(MAX_CONNECTIONS + RESERVED_FILES);
     let most = files
         .saturating_sub(RESERVED_FILES)
         .clamp(64, MAX_CONNECTIONS);
@@ -164,7 +153,7 @@ impl Connections {
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock()
     }
 }
 
@@ -182,7 +171,7 @@ impl Link {
 
     /// Counts it as a connection of this caller.
     fn bind(&self, caller: &str) -> Result<(), TooManyOfCaller> {
-        let mut bound = self.caller.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bound = self.caller.lock();
         if bound.as_deref() == Some(caller) {
             return Ok(());
         }
@@ -234,8 +223,7 @@ impl Drop for Link {
         if newest.is_some_and(|newest| newest.as_ptr() == &raw const *self) {
             held.by_peer.remove(&self.peer);
         }
-        let caller = self.caller.get_mut();
-        if let Some(caller) = caller.unwrap_or_else(PoisonError::into_inner) {
+        if let Some(caller) = self.caller.get_mut() {
             forget_one(&mut held.by_caller, caller);
         }
     }

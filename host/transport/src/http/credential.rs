@@ -59,8 +59,8 @@ pub(super) fn bounded(answer: Response, entry: Arc<Entry>, credential: Credentia
     if !is_stream {
         return answer;
     }
-    let (watching, asked) = (entry.clone(), credential.clone());
-    let lapsed = async move { asked.lapsed(&watching).await };
+    let (watching, checked) = (entry.clone(), credential.clone());
+    let lapsed = async move { checked.lapsed(&watching).await };
     answer.map(|body| {
         let parts = body
             .into_data_stream()

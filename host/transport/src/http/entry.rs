@@ -252,7 +252,7 @@ pub(super) async fn prove(
     }
     request.extensions_mut().insert(caller.clone());
     if let Some(session) = request.headers().get(SESSION) {
-        // That there is such a session is not told to others.
+        // Other callers must not learn that the session exists.
         let is_own = session
             .to_str()
             .is_ok_and(|session| entry.owners.is_of(session, &credential));
@@ -320,16 +320,16 @@ pub(super) async fn metadata(State(entry): State<Arc<Entry>>, request: Request) 
         return refusal(StatusCode::BAD_REQUEST, "forbidden", "no `Host`");
     };
     let scopes = [Scope::Read, Scope::Write, Scope::Delete, Scope::Admin];
-    let mut told = json!({
+    let mut metadata = json!({
         "resource": entry.resource(called),
         "resource_name": "Notehost",
         "scopes_supported": scopes.map(Scope::as_str),
         "bearer_methods_supported": ["header"],
     });
     if let Some(issuer) = &entry.host.settings().auth.jwt.issuer {
-        told["authorization_servers"] = json!([issuer]);
+        metadata["authorization_servers"] = json!([issuer]);
     }
-    Json(told).into_response()
+    Json(metadata).into_response()
 }
 
 /// The bearer token of a request: only from the header, and only one. Other kinds of credentials may be meant for a

@@ -98,10 +98,10 @@ impl Watcher {
             if !host.vault_ids_of(caller).contains(vault) {
                 return None;
             }
-            let hearing = EventFilter::of(host, caller);
-            paths.retain(|path| hearing.reaches(vault, path));
+            let filter = EventFilter::of(host, caller);
+            paths.retain(|path| filter.reaches(vault, path));
         } else if let EventKind::Call { paths, .. } = &mut event.what {
-            // Whose paths these are nobody knows.
+            // The owner of these paths is unknown.
             paths.clear();
         }
         Some(event)

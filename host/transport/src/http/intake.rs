@@ -4,7 +4,7 @@
 //! are always accepted, so callers that send large ones never lock out others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
@@ -14,11 +14,14 @@ use axum::response::Response;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::BodyExt as _;
+use parking_lot::{Mutex, MutexGuard};
 
-use super::super::bounds::{MAX_MESSAGE_BYTES, MAX_PLAIN_MESSAGE_BYTES, Outline, OverBounds, Scan};
-use super::super::message_limit;
 use super::body::holding;
 use super::entry::refusal;
+use crate::limits::bounds::{
+    MAX_MESSAGE_BYTES, MAX_PLAIN_MESSAGE_BYTES, Outline, OverBounds, Scan,
+};
+use crate::limits::message_limit;
 use notehost_pipeline::Host;
 use notehost_policy::auth::Caller;
 
@@ -88,7 +91,7 @@ impl Intake {
             Some(method) if method.as_bytes() != b"tools/call" => MAX_PLAIN_MESSAGE_BYTES,
             _ => MAX_MESSAGE_BYTES,
         };
-        // What says itself that it is too large need not be read.
+        // A body that declares a size over the limit is not read.
         if usize::try_from(body.size_hint().lower()).is_ok_and(|least| least > most) {
             return Err(Refusal::Over(OverBounds::Bytes(most)));
         }
@@ -221,7 +224,7 @@ pub(super) async fn take_in(
     let ticket = Arc::new(ticket);
     let mut request = Request::from_parts(parts, Body::from(bytes));
     if is_large {
-        // The call that it becomes may go on when the answer was sent (a task) or nobody waits for it (a closed connection).
+        // The call may continue after the response was sent (a task) or the connection was closed.
         request.extensions_mut().insert(ticket.clone());
     }
     let response = next.run(request).await;
@@ -295,13 +298,13 @@ impl Drop for Ticket {
 }
 
 fn lock(in_flight: &Mutex<InFlight>) -> MutexGuard<'_, InFlight> {
-    in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    in_flight.lock()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::bounds::MAX_TOKENS;
     use super::*;
+    use crate::limits::bounds::MAX_TOKENS;
 
     #[test]
     fn one_caller_cannot_exhaust_the_byte_budget() {

@@ -37,9 +37,10 @@ use self::connections::AuthGate;
 use self::credential::CHECK_PERIOD;
 use self::entry::Entry;
 use self::intake::Intake;
-use super::bounds::MAX_MESSAGE_BYTES;
-use super::mcp::Server;
-use super::{ServeOptions, TransportError, shutdown};
+use crate::limits::bounds::MAX_MESSAGE_BYTES;
+use crate::limits::shutdown;
+use crate::mcp::Server;
+use crate::{ServeOptions, TransportError};
 use notehost_config::{AuthMode, Settings};
 use notehost_pipeline::Host;
 use notehost_policy::auth::{AuthError, Authenticator, Caller, OWNER, OwnerToken, Tokens};
@@ -87,7 +88,7 @@ pub async fn serve_http(
     let in_flight = Arc::new(watch::Sender::new(()));
     let server = Server::new(
         host.clone(),
-        // Each request brings its own caller; one that did not would be nobody's.
+        // Each request has its own caller; one without would have no rights.
         Caller::nobody(),
         options.surface,
         closing.clone(),

@@ -2,13 +2,14 @@
 //! that was last used for it, and their number is limited per caller.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::Response;
 use http::{Method, StatusCode};
+use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::SessionManager as _;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
@@ -21,8 +22,8 @@ const MAX_SESSIONS: usize = 4096;
 /// The maximum per caller, so that none can lock out the others.
 const MAX_SESSIONS_OF_CALLER: usize = 2048;
 
-/// What rmcp keeps sessions in. One on which nothing happens for so long is ended; its client begins another one. A reply
-/// that was given is not kept for a client that asks for it again: rmcp forgets it only when something happens on that
+/// The session manager of rmcp. A session that is idle for so long is ended, and its client begins another one. A reply
+/// that was sent is not kept for a client that requests it again: rmcp drops it only at the next event of that
 /// session, so that one caller's idle sessions could hold any number of them.
 pub(super) fn manager(idle: Duration) -> Arc<LocalSessionManager> {
     let mut manager = LocalSessionManager::default();
@@ -141,9 +142,7 @@ impl Owners {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Held>> {
-        self.by_session
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> parking_lot::MutexGuard<'_, HashMap<String, Held>> {
+        self.by_session.lock()
     }
 }

@@ -4,10 +4,9 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::fs::File;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use axum_server::tls_rustls::RustlsConfig;
 use rustls::ServerConfig;
@@ -16,6 +15,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use notehost_config::HttpSettings;
+use notehost_platform::files::Stamp;
 use notehost_platform::private::is_readable_by_others;
 
 /// How often the files are checked.
@@ -25,12 +25,9 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 pub(super) struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
-    stamp: Stamp,
+    stamps: [Option<Stamp>; 2],
     in_use: RustlsConfig,
 }
-
-/// Metadata that detects changed files without reading them.
-type Stamp = [Option<(SystemTime, u64, u64)>; 2];
 
 /// The configured certificate, if any.
 pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, String> {
@@ -40,12 +37,12 @@ pub(super) fn read(settings: &HttpSettings) -> Result<Option<Certificate>, Strin
         (Some(_), None) => return Err("`http.tls_cert` is set, but `http.tls_key` is not".into()),
         (None, Some(_)) => return Err("`http.tls_key` is set, but `http.tls_cert` is not".into()),
     };
-    let stamp = stamp(&certificate, &key);
+    let stamps = stamps(&certificate, &key);
     let in_use = RustlsConfig::from_config(load(&certificate, &key)?);
     Ok(Some(Certificate {
         certificate,
         key,
-        stamp,
+        stamps,
         in_use,
     }))
 }
@@ -60,11 +57,11 @@ impl Certificate {
     pub(super) async fn follow(mut self) -> Infallible {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
-            let now = stamp(&self.certificate, &self.key);
-            if now == self.stamp {
+            let now = stamps(&self.certificate, &self.key);
+            if now == self.stamps {
                 continue;
             }
-            self.stamp = now;
+            self.stamps = now;
             let file = self.certificate.display();
             match load(&self.certificate, &self.key) {
                 Ok(config) => {
@@ -79,11 +76,8 @@ impl Certificate {
     }
 }
 
-fn stamp(certificate: &Path, key: &Path) -> Stamp {
-    [certificate, key].map(|path| {
-        let about = std::fs::metadata(path).ok()?;
-        Some((about.modified().ok()?, about.len(), about.ino()))
-    })
+fn stamps(certificate: &Path, key: &Path) -> [Option<Stamp>; 2] {
+    [certificate, key].map(Stamp::of)
 }
 
 fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, String> {

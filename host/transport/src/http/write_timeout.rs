@@ -61,7 +61,7 @@ impl<T: AsyncRead + Unpin> AsyncRead for Guarded<T> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        // Told before it is asked: what is closed meanwhile wakes this task.
+        // Registered before the check: a connection that is closed meanwhile wakes this task.
         self.link.wake_at_close(context);
         if self.link.is_closed() {
             return Poll::Ready(Ok(()));

@@ -1,6 +1,7 @@
 //! Several callers, and somebody with an editor.
 
 use std::{
+    os::unix::fs::MetadataExt,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
@@ -102,37 +103,39 @@ fn callers_and_an_editor_append_and_nothing_is_lost() {
 
 #[test]
 fn an_edit_between_reading_and_committing_is_a_conflict() {
-    let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
-    let mut transaction = fixture.begin();
-    transaction.read("a.md").unwrap();
-    transaction.write("b.md", b"2", None).unwrap();
-    // The same size, within the same tick of the clock.
-    fixture.put("a.md", "2");
-    assert_eq!(
-        transaction.commit(note()).unwrap_err(),
-        CommitError::Conflict {
-            path: Some("a.md".into())
-        }
-    );
-    assert_eq!(fixture.text("b.md").unwrap(), "1");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
+        let mut transaction = fixture.begin();
+        transaction.read("a.md").unwrap();
+        transaction.write("b.md", b"2", None).unwrap();
+        // The same size, within the same tick of the clock.
+        fixture.put("a.md", "2");
+        assert_eq!(
+            transaction.commit(note()).unwrap_err(),
+            CommitError::Conflict {
+                path: Some("a.md".into())
+            }
+        );
+        assert_eq!(fixture.text("b.md").unwrap(), "1");
 
-    let mut transaction = fixture.begin();
-    transaction.create("c.md", b"ours").unwrap();
-    fixture.put("c.md", "theirs");
-    assert!(matches!(
-        transaction.commit(note()),
-        Err(CommitError::Conflict { .. })
-    ));
-    assert_eq!(fixture.text("c.md").unwrap(), "theirs");
+        let mut transaction = fixture.begin();
+        transaction.create("c.md", b"ours").unwrap();
+        fixture.put("c.md", "theirs");
+        assert!(matches!(
+            transaction.commit(note()),
+            Err(CommitError::Conflict { .. })
+        ));
+        assert_eq!(fixture.text("c.md").unwrap(), "theirs");
 
-    let mut transaction = fixture.begin();
-    transaction.remove("a.md").unwrap();
-    fixture.put("a.md", "3");
-    assert!(matches!(
-        transaction.commit(note()),
-        Err(CommitError::Conflict { .. })
-    ));
-    assert_eq!(fixture.text("a.md").unwrap(), "3");
+        let mut transaction = fixture.begin();
+        transaction.remove("a.md").unwrap();
+        fixture.put("a.md", "3");
+        assert!(matches!(
+            transaction.commit(note()),
+            Err(CommitError::Conflict { .. })
+        ));
+        assert_eq!(fixture.text("a.md").unwrap(), "3");
+    });
 }
 
 #[test]
@@ -143,22 +146,26 @@ fn an_edit_after_validation_is_swapped_back_and_the_rest_undone() {
     transaction.rename("c.md", "New/c.md").unwrap();
     transaction.write("b.md", b"2", None).unwrap();
     // The plan is made on what was validated; then somebody edits; then the steps are done.
-    let root = Arc::clone(&fixture.vault.as_ref().unwrap().root);
+    let root = Arc::clone(&fixture.vault.as_ref().unwrap().files().root);
     fixture
         .vault
         .as_ref()
         .unwrap()
+        .files()
         .make_private_folders(false)
         .unwrap();
-    let plan = transaction.plan(".notehost/tmp/x-").unwrap();
+    let by = note();
+    let changes = transaction.change_set(&by);
+    let plan =
+        crate::storage::files::commit::plan::plan(&changes, &root, ".notehost/tmp/x-").unwrap();
     let temps = root.descend(".notehost/tmp").unwrap();
     let mut steps = plan.steps;
     for (number, temp) in plan.temps.iter().enumerate() {
         let name = format!("x-{number}");
-        temps.write_new(&name, &temp.bytes, None, None).unwrap();
-        let inode = temps.status(&name).unwrap().unwrap().signature.inode;
-        if let steps::Step::Replace { new, .. } | steps::Step::Create { new, .. } =
-            &mut steps[temp.step]
+        let written = temps.write_new(&name, &temp.bytes, None, None).unwrap();
+        let inode = written.metadata().unwrap().ino();
+        if let crate::storage::files::commit::steps::Step::Replace { new, .. }
+        | crate::storage::files::commit::steps::Step::Create { new, .. } = &mut steps[temp.step]
         {
             new.inode = inode;
         }

@@ -44,6 +44,7 @@ fn open(folder: &str) -> Fixture {
     Fixture {
         temp,
         vault: Some(Arc::new(vault)),
+        memory: None,
     }
 }
 
@@ -336,7 +337,7 @@ fn a_journal_of_an_earlier_commit_is_not_replayed() {
         assert!(fixture.leftovers().is_empty());
         let set_aside = fixture.folder().join(".notehost/set-aside");
         assert_eq!(set_aside.exists(), is_forgotten);
-        let history = &fixture.vault.as_ref().unwrap().history;
+        let history = &fixture.vault.as_ref().unwrap().files().history;
         history
             .prune_now(&VaultSettings {
                 history_max_bytes: 0,
@@ -353,9 +354,11 @@ fn an_unreadable_journal_stops_the_start_only_if_a_commit_waits_for_it() {
         let mut fixture = Fixture::new(&files());
         let seal = |fixture: &Fixture| {
             let vault = fixture.vault.as_ref().unwrap();
-            let lock = vault.lock.as_ref().unwrap();
-            lock.seal
-                .journal_name("0123456789abcdef", journal::Direction::Forward)
+            let lock = vault.files().lock.as_ref().unwrap();
+            lock.seal.journal_name(
+                "0123456789abcdef",
+                crate::storage::files::commit::journal::Direction::Forward,
+            )
         };
         let journals = fixture.folder().join(".notehost/journal");
         let journal = match is_pending {

@@ -8,176 +8,188 @@ fn change_of<T>(done: (T, Committed)) -> String {
 
 #[test]
 fn history_follows_a_note_through_renames() {
-    let fixture = Fixture::new(&[]);
-    let first = change_of(fixture.run(|t| t.create("a.md", b"1")));
-    let second = change_of(fixture.run(|t| t.write("a.md", b"2", None)));
-    let third = change_of(fixture.run(|t| t.rename("a.md", "F/b.md")));
-    let other = change_of(fixture.run(|t| t.create("other.md", b"")));
-    let fourth = change_of(fixture.run(|t| t.write("F/b.md", b"3", None)));
-    let mut transaction = fixture.begin();
-    let ids = |changes: Vec<Change>| {
-        changes
-            .into_iter()
-            .map(|change| change.id)
-            .collect::<Vec<_>>()
-    };
-    let all = [fourth.clone(), third.clone(), second.clone(), first.clone()];
-    assert_eq!(
-        ids(transaction.history(Some("F/b.md"), None, 10).unwrap()),
-        all
-    );
-    assert_eq!(
-        ids(transaction
-            .history(Some("F/b.md"), Some(&third), 10)
-            .unwrap()),
-        all[2..]
-    );
-    assert_eq!(
-        ids(transaction.history(None, None, 2).unwrap()),
-        [fourth.clone(), other.clone()]
-    );
-    assert_eq!(
-        ids(transaction.history(None, Some(&other), 2).unwrap()),
-        [third.clone(), second.clone()]
-    );
-    let change = &transaction.history(Some("f/B.md"), None, 2).unwrap()[1];
-    assert_eq!(
-        (change.files[0].kind, change.files[0].from.as_deref()),
-        (ChangeKind::Rename, Some("a.md"))
-    );
-    assert_eq!(
-        (change.caller.as_str(), change.action.as_str()),
-        ("ana", "document.test")
-    );
-    assert_eq!(
-        &*transaction
-            .before("F/b.md", &fourth)
-            .unwrap()
-            .unwrap()
-            .bytes,
-        b"2"
-    );
-    assert_eq!(
-        &*transaction.before("a.md", &second).unwrap().unwrap().bytes,
-        b"1"
-    );
-    assert_eq!(transaction.before("a.md", &first).unwrap(), None);
-    assert_eq!(code(transaction.before("other.md", &first)), "not_found");
-    assert_eq!(code(transaction.before("F/b.md", "nonsense")), "not_found");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[]);
+        let first = change_of(fixture.run(|t| t.create("a.md", b"1")));
+        let second = change_of(fixture.run(|t| t.write("a.md", b"2", None)));
+        let third = change_of(fixture.run(|t| t.rename("a.md", "F/b.md")));
+        let other = change_of(fixture.run(|t| t.create("other.md", b"")));
+        let fourth = change_of(fixture.run(|t| t.write("F/b.md", b"3", None)));
+        let mut transaction = fixture.begin();
+        let ids = |changes: Vec<Change>| {
+            changes
+                .into_iter()
+                .map(|change| change.id)
+                .collect::<Vec<_>>()
+        };
+        let all = [fourth.clone(), third.clone(), second.clone(), first.clone()];
+        assert_eq!(
+            ids(transaction.history(Some("F/b.md"), None, 10).unwrap()),
+            all
+        );
+        assert_eq!(
+            ids(transaction
+                .history(Some("F/b.md"), Some(&third), 10)
+                .unwrap()),
+            all[2..]
+        );
+        assert_eq!(
+            ids(transaction.history(None, None, 2).unwrap()),
+            [fourth.clone(), other.clone()]
+        );
+        assert_eq!(
+            ids(transaction.history(None, Some(&other), 2).unwrap()),
+            [third.clone(), second.clone()]
+        );
+        let change = &transaction.history(Some("f/B.md"), None, 2).unwrap()[1];
+        assert_eq!(
+            (change.files[0].kind, change.files[0].from.as_deref()),
+            (ChangeKind::Rename, Some("a.md"))
+        );
+        assert_eq!(
+            (change.caller.as_str(), change.action.as_str()),
+            ("ana", "document.test")
+        );
+        assert_eq!(
+            &*transaction
+                .before("F/b.md", &fourth)
+                .unwrap()
+                .unwrap()
+                .bytes,
+            b"2"
+        );
+        assert_eq!(
+            &*transaction.before("a.md", &second).unwrap().unwrap().bytes,
+            b"1"
+        );
+        assert_eq!(transaction.before("a.md", &first).unwrap(), None);
+        assert_eq!(code(transaction.before("other.md", &first)), "not_found");
+        assert_eq!(code(transaction.before("F/b.md", "nonsense")), "not_found");
+    });
 }
 
 #[test]
 fn undo_and_redo_of_a_change() {
-    let fixture = Fixture::new(&[("a.md", "a\r\n"), ("b.md", "b"), ("F/c.md", "c")]);
-    fixture.set_mode("a.md", 0o600);
-    let before = fixture.files();
-    let change = change_of(fixture.run(|t| {
-        t.write("a.md", b"changed", None)?;
-        t.remove("b.md")?;
-        t.rename("F", "G")?;
-        t.write("G/c.md", b"also changed", None)?;
-        t.create("new.md", b"new")
-    }));
-    let after = fixture.files();
-    let undo = change_of(fixture.run(|t| t.undo(&change)));
-    assert_eq!(fixture.files(), before);
-    let history = fixture.begin().history(None, None, 9).unwrap();
-    assert_eq!(
-        (history[0].undoes.as_deref(), history[1].undone),
-        (Some(change.as_str()), true)
-    );
-    assert_eq!(code(fixture.begin().undo(&change)), "conflict");
-    fixture.run(|t| t.undo(&undo));
-    assert_eq!(fixture.files(), after);
-    let history = fixture.begin().history(None, None, 9).unwrap();
-    assert_eq!(
-        history
-            .iter()
-            .map(|change| change.undone)
-            .collect::<Vec<_>>(),
-        [false, true, false]
-    );
-    fixture.run(|t| t.undo(&change));
-    assert_eq!(fixture.files(), before);
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a\r\n"), ("b.md", "b"), ("F/c.md", "c")]);
+        fixture.set_mode("a.md", 0o600);
+        let before = fixture.files();
+        let change = change_of(fixture.run(|t| {
+            t.write("a.md", b"changed", None)?;
+            t.remove("b.md")?;
+            t.rename("F", "G")?;
+            t.write("G/c.md", b"also changed", None)?;
+            t.create("new.md", b"new")
+        }));
+        let after = fixture.files();
+        let undo = change_of(fixture.run(|t| t.undo(&change)));
+        assert_eq!(fixture.files(), before);
+        let history = fixture.begin().history(None, None, 9).unwrap();
+        assert_eq!(
+            (history[0].undoes.as_deref(), history[1].undone),
+            (Some(change.as_str()), true)
+        );
+        assert_eq!(code(fixture.begin().undo(&change)), "conflict");
+        fixture.run(|t| t.undo(&undo));
+        assert_eq!(fixture.files(), after);
+        let history = fixture.begin().history(None, None, 9).unwrap();
+        assert_eq!(
+            history
+                .iter()
+                .map(|change| change.undone)
+                .collect::<Vec<_>>(),
+            [false, true, false]
+        );
+        fixture.run(|t| t.undo(&change));
+        assert_eq!(fixture.files(), before);
+    });
 }
 
 #[test]
 fn undo_restores_a_mode() {
-    let fixture = Fixture::new(&[("a.md", "1")]);
-    fixture.set_mode("a.md", 0o755);
-    let change = change_of(fixture.run(|t| t.write("a.md", b"2", None)));
-    fixture.set_mode("a.md", 0o644);
-    fixture.run(|t| t.undo(&change));
-    assert_eq!(fixture.mode("a.md"), 0o755);
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "1")]);
+        fixture.set_mode("a.md", 0o755);
+        let change = change_of(fixture.run(|t| t.write("a.md", b"2", None)));
+        fixture.set_mode("a.md", 0o644);
+        fixture.run(|t| t.undo(&change));
+        assert_eq!(fixture.mode("a.md"), 0o755);
+    });
 }
 
 #[test]
 fn undo_refuses_files_that_changed_since() {
-    let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
-    let change = change_of(fixture.run(|t| {
-        t.write("a.md", b"2", None)?;
-        t.write("b.md", b"2", None)
-    }));
-    fixture.put("b.md", "edited");
-    let error = fixture.begin().undo(&change).unwrap_err();
-    assert_eq!(error.code(), "conflict");
-    assert_eq!(error.details.unwrap()["path"], "b.md");
-    let removed = change_of(fixture.run(|t| t.remove("a.md")));
-    fixture.put("a.md", "somebody else's");
-    assert_eq!(code(fixture.begin().undo(&removed)), "already_exists");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
+        let change = change_of(fixture.run(|t| {
+            t.write("a.md", b"2", None)?;
+            t.write("b.md", b"2", None)
+        }));
+        fixture.put("b.md", "edited");
+        let error = fixture.begin().undo(&change).unwrap_err();
+        assert_eq!(error.code(), "conflict");
+        assert_eq!(error.details.unwrap()["path"], "b.md");
+        let removed = change_of(fixture.run(|t| t.remove("a.md")));
+        fixture.put("a.md", "somebody else's");
+        assert_eq!(code(fixture.begin().undo(&removed)), "already_exists");
+    });
 }
 
 #[test]
 fn undo_needs_the_same_rights_as_doing() {
-    let fixture = Fixture::new(&[("Work/a.md", "1")]);
-    let created = change_of(fixture.run(|t| t.create("Work/new.md", b"")));
-    let written = change_of(fixture.run(|t| t.write("Work/a.md", b"2", None)));
-    let write = |tier| fixture.begin_as(&[("", tier)], Effect::Write);
-    assert_eq!(code(write(Tier::Write).undo(&created)), "permission_denied");
-    assert_eq!(code(write(Tier::Read).undo(&written)), "permission_denied");
-    assert_eq!(code(write(Tier::None).undo(&written)), "not_found");
-    write(Tier::Write).undo(&written).unwrap();
-    write(Tier::Delete).undo(&created).unwrap();
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("Work/a.md", "1")]);
+        let created = change_of(fixture.run(|t| t.create("Work/new.md", b"")));
+        let written = change_of(fixture.run(|t| t.write("Work/a.md", b"2", None)));
+        let write = |tier| fixture.begin_as(&[("", tier)], Effect::Write);
+        assert_eq!(code(write(Tier::Write).undo(&created)), "permission_denied");
+        assert_eq!(code(write(Tier::Read).undo(&written)), "permission_denied");
+        assert_eq!(code(write(Tier::None).undo(&written)), "not_found");
+        write(Tier::Write).undo(&written).unwrap();
+        write(Tier::Delete).undo(&created).unwrap();
+    });
 }
 
 #[test]
 fn changes_omit_hidden_files() {
-    let fixture = Fixture::new(&[
-        ("Diary/s.md", "secret"),
-        ("Work/a.md", "a"),
-        ("Diary/t.md", "t"),
-    ]);
-    let change = change_of(fixture.run(|t| {
-        t.write("Diary/s.md", b"more secret", None)?;
-        t.rename("Diary/t.md", "Work/t.md")?;
-        t.write("Work/a.md", b"b", None)
-    }));
-    let only = change_of(fixture.run(|t| t.write("Diary/s.md", b"x", None)));
-    let rules = [("", Tier::Delete), ("Diary", Tier::None)];
-    let mut transaction = fixture.begin_as(&rules, Effect::Delete);
-    let history = transaction.history(None, None, 9).unwrap();
-    assert_eq!(history.len(), 1);
-    assert!(!format!("{history:?}").contains("Diary"));
-    let t = history[0]
-        .files
-        .iter()
-        .find(|file| file.path == "Work/t.md")
-        .unwrap();
-    assert_eq!((t.kind, &t.before), (ChangeKind::Create, &None));
-    assert_eq!(transaction.before("Work/t.md", &change).unwrap(), None);
-    assert_eq!(code(transaction.before("Diary/s.md", &change)), "not_found");
-    assert_eq!(code(transaction.undo(&only)), "not_found");
-    assert_eq!(
-        code(transaction.history(Some("Diary/s.md"), None, 9)),
-        "not_found"
-    );
-    assert_eq!(
-        transaction
-            .history(Some("Work/t.md"), None, 9)
-            .unwrap()
-            .len(),
-        1
-    );
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[
+            ("Diary/s.md", "secret"),
+            ("Work/a.md", "a"),
+            ("Diary/t.md", "t"),
+        ]);
+        let change = change_of(fixture.run(|t| {
+            t.write("Diary/s.md", b"more secret", None)?;
+            t.rename("Diary/t.md", "Work/t.md")?;
+            t.write("Work/a.md", b"b", None)
+        }));
+        let only = change_of(fixture.run(|t| t.write("Diary/s.md", b"x", None)));
+        let rules = [("", Tier::Delete), ("Diary", Tier::None)];
+        let mut transaction = fixture.begin_as(&rules, Effect::Delete);
+        let history = transaction.history(None, None, 9).unwrap();
+        assert_eq!(history.len(), 1);
+        assert!(!format!("{history:?}").contains("Diary"));
+        let t = history[0]
+            .files
+            .iter()
+            .find(|file| file.path == "Work/t.md")
+            .unwrap();
+        assert_eq!((t.kind, &t.before), (ChangeKind::Create, &None));
+        assert_eq!(transaction.before("Work/t.md", &change).unwrap(), None);
+        assert_eq!(code(transaction.before("Diary/s.md", &change)), "not_found");
+        assert_eq!(code(transaction.undo(&only)), "not_found");
+        assert_eq!(
+            code(transaction.history(Some("Diary/s.md"), None, 9)),
+            "not_found"
+        );
+        assert_eq!(
+            transaction
+                .history(Some("Work/t.md"), None, 9)
+                .unwrap()
+                .len(),
+            1
+        );
+    });
 }
 
 #[test]
@@ -188,6 +200,7 @@ fn old_and_excess_changes_are_pruned() {
         .collect();
     let vault = fixture.vault.as_ref().unwrap();
     vault
+        .files()
         .history
         .prune_now(&VaultSettings {
             history_max_bytes: 5000,
@@ -200,6 +213,7 @@ fn old_and_excess_changes_are_pruned() {
     fixture.run(|t| t.undo(&changes[18]));
     assert_eq!(fixture.text("a.md").unwrap().into_bytes(), [18; 1000]);
     vault
+        .files()
         .history
         .prune_now(&VaultSettings {
             history_max_age: Duration::ZERO,
@@ -208,6 +222,7 @@ fn old_and_excess_changes_are_pruned() {
         .unwrap();
     std::thread::sleep(Duration::from_millis(5));
     vault
+        .files()
         .history
         .prune_now(&VaultSettings {
             history_max_age: Duration::ZERO,

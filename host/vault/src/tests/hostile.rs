@@ -68,9 +68,9 @@ fn every_twin_of_a_dot_folder_is_closed() {
                 "{path:?}"
             );
             assert_eq!(code(transaction.remove(&path)), "not_found", "{path:?}");
-            assert_eq!(transaction.access(&path), Tier::None, "{path:?}");
+            assert_eq!(transaction.tier_at(&path), Tier::None, "{path:?}");
         }
-        assert!(transaction.is_read_only());
+        assert!(transaction.has_no_changes());
     }
     assert_eq!(fixture.files(), before);
     assert_eq!(fixture.text(".notehost/trash/x").unwrap(), "t");
@@ -142,7 +142,7 @@ fn malformed_paths_are_refused_with_a_reason() {
             "validation_error",
             "{path:?}"
         );
-        assert_eq!(transaction.access(path), Tier::None);
+        assert_eq!(transaction.tier_at(path), Tier::None);
     }
     let mut transaction = fixture.begin();
     for new in [
@@ -180,7 +180,7 @@ fn an_action_does_no_more_than_it_was_declared_to_do() {
     assert_eq!(code(reading.undo("x")), "permission_denied");
     let mut writing = fixture.begin_as(&[("", Tier::Delete)], Effect::Write);
     assert_eq!(code(writing.remove("a.md")), "permission_denied");
-    assert!(writing.is_read_only());
+    assert!(writing.has_no_changes());
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn tiers_hold_and_say_what_an_admin_can_do() {
         code(transaction.rename("Diary/s.md", "Work/s.md")),
         "not_found"
     );
-    assert!(transaction.is_read_only());
+    assert!(transaction.has_no_changes());
 }
 
 #[test]

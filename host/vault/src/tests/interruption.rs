@@ -149,7 +149,7 @@ fn a_foreign_journal_that_cannot_be_set_aside_does_not_block_the_vault() {
         let state = fixture.state();
         let seal = fs::read_dir(&state).unwrap().flatten();
         let seal = seal.map(|entry| entry.path()).find(|path| path.is_dir());
-        let seal = journal::Seal::existing(&seal.unwrap()).unwrap();
+        let seal = crate::storage::files::commit::journal::Seal::existing(&seal.unwrap()).unwrap();
         let prefix = seal.prefix("0123456789abcdef");
         fixture.put(&format!(".notehost/tmp/{prefix}/deep/er.md"), "x");
         fixture.open();

@@ -168,7 +168,7 @@ fn a_crashed_recovery_still_rescues_parked_notes() {
 
 #[test]
 fn an_unreadable_journal_is_reported_with_a_hint() {
-    use super::recovery::unrecovered;
+    use crate::storage::files::commit::recovery::unrecovered;
     let denied: std::io::Error = rustix::io::Errno::ACCESS.into();
     let journal = ".notehost/journal/0123456789ab-0123456789abcdef.json";
     let own = unrecovered("main", journal, &denied, Some(7), 7);
@@ -207,8 +207,11 @@ fn an_unreadable_journal_blocks_the_vault() {
         assert!(fs::create_dir_all(folder.join(".notehost/journal")).is_ok());
         let vault = fs::read_dir(&state).unwrap().flatten();
         let vault = vault.map(|entry| entry.path()).find(|path| path.is_dir());
-        let seal = journal::Seal::existing(&vault.unwrap()).unwrap();
-        let name = seal.journal_name("0123456789abcdef", journal::Direction::Forward);
+        let seal = crate::storage::files::commit::journal::Seal::existing(&vault.unwrap()).unwrap();
+        let name = seal.journal_name(
+            "0123456789abcdef",
+            crate::storage::files::commit::journal::Direction::Forward,
+        );
         let path = folder.join(".notehost/journal").join(&name);
         fs::write(&path, "").unwrap();
         let closed = match target {

@@ -121,10 +121,10 @@ fn perform(transaction: &mut Transaction, act: &Act) -> Result<(), VaultError> {
     }
 }
 
-/// Everything that a transaction tells, as text.
+/// Everything that a transaction reports, as text.
 fn everything(transaction: &mut Transaction, ids: &[String]) -> String {
     let texts = ["a".to_owned(), "secret".to_owned()];
-    let mut told = format!(
+    let mut report = format!(
         "{:?} {:?} {:?} {:?} {:?}",
         transaction.list("", true, None, 1000),
         transaction.resolve("s", None),
@@ -133,9 +133,83 @@ fn everything(transaction: &mut Transaction, ids: &[String]) -> String {
         transaction.history(None, None, 1000),
     );
     for id in ids {
-        told += &format!("{:?}", transaction.before("a.md", id));
+        report += &format!("{:?}", transaction.before("a.md", id));
     }
-    told
+    report
+}
+
+/// Performs random operations, compares with the model after each commit, and reverts all commits at the end.
+fn check(acts: &[Act]) -> Result<(), TestCaseError> {
+    let fixture = Fixture::new(&[
+        ("a.md", "a\r\n"),
+        ("F/c.md", "c"),
+        ("F/G/e.md", "e"),
+        ("Secret/s.md", "secret"),
+        ("Locked/l.md", "l"),
+    ]);
+    fixture.set_mode("a.md", 0o640);
+    let new_mode = fixture.new_mode();
+    let mut model = fixture.files();
+    let mut states = Vec::new();
+    let mut ids = Vec::new();
+    let mut transaction = fixture.begin_as(RULES, Effect::Delete);
+    let mut staged = model.clone();
+    let mut is_removed = false;
+    for act in acts.iter().chain([&Act::Commit]) {
+        if let Act::Commit = act {
+            let report = everything(&mut transaction, &ids);
+            prop_assert!(!report.contains("Secret"), "{}", report);
+            let committed = transaction.commit(note()).unwrap();
+            prop_assert_eq!(fixture.files(), staged.clone());
+            if let Some(id) = committed.change {
+                states.push((id.clone(), model));
+                ids.push(id);
+            }
+            model = staged.clone();
+            is_removed = false;
+            transaction = fixture.begin_as(RULES, Effect::Delete);
+            continue;
+        }
+        if let Act::Mode(path, mode) = act {
+            // Somebody else changes a mode, between two calls.
+            if transaction.has_no_changes() && model.contains_key(PATHS[*path]) && states.is_empty()
+            {
+                fixture.set_mode(PATHS[*path], *mode);
+                model.get_mut(PATHS[*path]).unwrap().1 = *mode;
+                staged = model.clone();
+                transaction = fixture.begin_as(RULES, Effect::Delete);
+            }
+            continue;
+        }
+        // A folder that was emptied file by file is still there on disk, and in the way of a folder's
+        // new name: the model does not know empty folders.
+        let mut next = staged.clone();
+        let expected = apply(&mut next, act, new_mode).is_some();
+        if let Act::RenameFolder(from, to) = act {
+            let is_there =
+                |folder: &str| transaction_has(&mut fixture.begin_as(RULES, Effect::Read), folder);
+            if is_there(FOLDERS[*to]) || !has_folder(&staged, FOLDERS[*from]) || is_removed {
+                continue;
+            }
+        }
+        let done = perform(&mut transaction, act);
+        prop_assert_eq!(done.is_ok(), expected, "{:?} {:?}", act, done);
+        if expected {
+            staged = next;
+            is_removed |= matches!(
+                act,
+                Act::Remove(_) | Act::Rename(..) | Act::RenameFolder(..)
+            );
+        }
+    }
+    prop_assert!(fixture.leftovers().is_empty());
+    for (id, before) in states.into_iter().rev() {
+        let mut transaction = fixture.begin_as(RULES, Effect::Delete);
+        transaction.undo(&id).unwrap();
+        transaction.commit(note()).unwrap();
+        prop_assert_eq!(fixture.files(), before);
+    }
+    Ok(())
 }
 
 proptest! {
@@ -143,68 +217,15 @@ proptest! {
 
     #[test]
     fn random_operations_match_the_model_and_undo_exactly(acts in proptest::collection::vec(act(), 1..30)) {
-        let fixture = Fixture::new(&[("a.md", "a\r\n"), ("F/c.md", "c"), ("F/G/e.md", "e"), ("Secret/s.md", "secret"), ("Locked/l.md", "l")]);
-        fixture.set_mode("a.md", 0o640);
-        let new_mode = {
-            let path = fixture.temp.path().join("plain");
-            fs::write(&path, "").unwrap();
-            fs::metadata(path).unwrap().permissions().mode() & 0o7777
-        };
-        let mut model = fixture.files();
-        let mut states = Vec::new();
-        let mut ids = Vec::new();
-        let mut transaction = fixture.begin_as(RULES, Effect::Delete);
-        let mut staged = model.clone();
-        let mut is_removed = false;
-        for act in acts.iter().chain([&Act::Commit]) {
-            if let Act::Commit = act {
-                let told = everything(&mut transaction, &ids);
-                prop_assert!(!told.contains("Secret"), "{}", told);
-                let committed = transaction.commit(note()).unwrap();
-                prop_assert_eq!(fixture.files(), staged.clone());
-                if let Some(id) = committed.change {
-                    states.push((id.clone(), model));
-                    ids.push(id);
-                }
-                model = staged.clone();
-                is_removed = false;
-                transaction = fixture.begin_as(RULES, Effect::Delete);
-                continue;
-            }
-            if let Act::Mode(path, mode) = act {
-                // Somebody else changes a mode, between two calls.
-                if transaction.is_read_only() && model.contains_key(PATHS[*path]) && states.is_empty() {
-                    fixture.set_mode(PATHS[*path], *mode);
-                    model.get_mut(PATHS[*path]).unwrap().1 = *mode;
-                    staged = model.clone();
-                    transaction = fixture.begin_as(RULES, Effect::Delete);
-                }
-                continue;
-            }
-            // A folder that was emptied file by file is still there on disk, and in the way of a folder's
-            // new name: the model does not know empty folders.
-            let mut next = staged.clone();
-            let expected = apply(&mut next, act, new_mode).is_some();
-            if let Act::RenameFolder(from, to) = act {
-                let is_there = |folder: &str| transaction_has(&mut fixture.begin_as(RULES, Effect::Read), folder);
-                if is_there(FOLDERS[*to]) || !has_folder(&staged, FOLDERS[*from]) || is_removed {
-                    continue;
-                }
-            }
-            let done = perform(&mut transaction, act);
-            prop_assert_eq!(done.is_ok(), expected, "{:?} {:?}", act, done);
-            if expected {
-                staged = next;
-                is_removed |= matches!(act, Act::Remove(_) | Act::Rename(..) | Act::RenameFolder(..));
-            }
-        }
-        prop_assert!(fixture.leftovers().is_empty());
-        for (id, before) in states.into_iter().rev() {
-            let mut transaction = fixture.begin_as(RULES, Effect::Delete);
-            transaction.undo(&id).unwrap();
-            transaction.commit(note()).unwrap();
-            prop_assert_eq!(fixture.files(), before);
-        }
+        check(&acts)?;
+    }
+
+    #[test]
+    fn random_operations_match_the_model_in_memory(acts in proptest::collection::vec(act(), 1..30)) {
+        IS_IN_MEMORY.set(true);
+        let checked = check(&acts);
+        IS_IN_MEMORY.set(false);
+        checked?;
     }
 }
 

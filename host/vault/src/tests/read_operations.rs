@@ -11,17 +11,19 @@ fn paths(page: Page) -> Vec<String> {
 
 #[test]
 fn a_note_is_read_with_its_etag() {
-    let fixture = Fixture::new(&[("Work/Plan.md", "hello\r\n")]);
-    let mut transaction = fixture.begin();
-    let blob = transaction.read("Work/Plan.md").unwrap();
-    assert_eq!(&*blob.bytes, b"hello\r\n");
-    assert_eq!(blob.etag, Digest::of(b"hello\r\n").etag());
-    let entry = transaction.stat("Work").unwrap();
-    assert_eq!((entry.kind, entry.size), (Kind::Folder, 0));
-    assert_eq!(transaction.stat("Work/Plan.md").unwrap().size, 7);
-    assert_eq!(code(transaction.read("Work")), "validation_error");
-    assert!(transaction.is_read_only());
-    transaction.validate().unwrap();
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("Work/Plan.md", "hello\r\n")]);
+        let mut transaction = fixture.begin();
+        let blob = transaction.read("Work/Plan.md").unwrap();
+        assert_eq!(&*blob.bytes, b"hello\r\n");
+        assert_eq!(blob.etag, Digest::of(b"hello\r\n").etag());
+        let entry = transaction.stat("Work").unwrap();
+        assert_eq!((entry.kind, entry.size), (Kind::Folder, 0));
+        assert_eq!(transaction.stat("Work/Plan.md").unwrap().size, 7);
+        assert_eq!(code(transaction.read("Work")), "validation_error");
+        assert!(transaction.has_no_changes());
+        transaction.validate().unwrap();
+    });
 }
 
 #[test]
@@ -36,104 +38,110 @@ fn reading_leaves_no_trace() {
 
 #[test]
 fn what_is_not_there_is_told_with_the_nearest_names() {
-    let fixture = Fixture::new(&[("Work/Meeting notes.md", ""), ("Diary/Meeting note.md", "")]);
-    let mut transaction =
-        fixture.begin_as(&[("", Tier::Read), ("Diary", Tier::None)], Effect::Read);
-    let error = transaction.read("Work/Meeting note.md").unwrap_err();
-    assert_eq!(error.code(), "not_found");
-    assert_eq!(error.message, "no note `Work/Meeting note.md`");
-    assert_eq!(
-        error.details.unwrap()["nearest"][0],
-        "Work/Meeting notes.md"
-    );
-    assert_eq!(
-        transaction.read("x.png").unwrap_err().message,
-        "no file `x.png`"
-    );
-    assert_eq!(
-        transaction
-            .list("Nope", false, None, 10)
-            .unwrap_err()
-            .message,
-        "no folder `Nope`"
-    );
-    assert_eq!(
-        transaction
-            .read("Diar/Meeting note.md")
-            .unwrap_err()
-            .details,
-        None
-    );
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("Work/Meeting notes.md", ""), ("Diary/Meeting note.md", "")]);
+        let mut transaction =
+            fixture.begin_as(&[("", Tier::Read), ("Diary", Tier::None)], Effect::Read);
+        let error = transaction.read("Work/Meeting note.md").unwrap_err();
+        assert_eq!(error.code(), "not_found");
+        assert_eq!(error.message, "no note `Work/Meeting note.md`");
+        assert_eq!(
+            error.details.unwrap()["nearest"][0],
+            "Work/Meeting notes.md"
+        );
+        assert_eq!(
+            transaction.read("x.png").unwrap_err().message,
+            "no file `x.png`"
+        );
+        assert_eq!(
+            transaction
+                .list("Nope", false, None, 10)
+                .unwrap_err()
+                .message,
+            "no folder `Nope`"
+        );
+        assert_eq!(
+            transaction
+                .read("Diar/Meeting note.md")
+                .unwrap_err()
+                .details,
+            None
+        );
+    });
 }
 
 #[test]
 fn names_are_found_in_any_normal_form_and_case() {
-    let decomposed = "Cafe\u{301}.md";
-    let fixture = Fixture::new(&[
-        (decomposed, "x"),
-        ("Work/Plan.md", "y"),
-        ("twin.md", "1"),
-        ("Twin.md", "2"),
-    ]);
-    let mut transaction = fixture.begin();
-    assert_eq!(transaction.stat("Café.md").unwrap().path, decomposed);
-    assert_eq!(transaction.stat("CAFÉ.MD").unwrap().path, decomposed);
-    assert_eq!(
-        transaction.stat("work/PLAN.md").unwrap().path,
-        "Work/Plan.md"
-    );
-    assert_eq!(&*transaction.read("Twin.md").unwrap().bytes, b"2");
-    assert_eq!(code(transaction.read("TWIN.md")), "not_found");
-    assert_eq!(code(transaction.create("CAFÉ.md", b"")), "already_exists");
-    let error = transaction.create("work/plan.md", b"").unwrap_err();
-    assert_eq!(error.details.unwrap()["path"], "Work/Plan.md");
-    transaction.create("work/New.md", b"").unwrap();
-    assert_eq!(transaction.stat("work/new.MD").unwrap().path, "Work/New.md");
-    assert_eq!(
-        code(transaction.create("Work/NEW.md", b"")),
-        "already_exists"
-    );
+    on_each_storage(|| {
+        let decomposed = "Cafe\u{301}.md";
+        let fixture = Fixture::new(&[
+            (decomposed, "x"),
+            ("Work/Plan.md", "y"),
+            ("twin.md", "1"),
+            ("Twin.md", "2"),
+        ]);
+        let mut transaction = fixture.begin();
+        assert_eq!(transaction.stat("Café.md").unwrap().path, decomposed);
+        assert_eq!(transaction.stat("CAFÉ.MD").unwrap().path, decomposed);
+        assert_eq!(
+            transaction.stat("work/PLAN.md").unwrap().path,
+            "Work/Plan.md"
+        );
+        assert_eq!(&*transaction.read("Twin.md").unwrap().bytes, b"2");
+        assert_eq!(code(transaction.read("TWIN.md")), "not_found");
+        assert_eq!(code(transaction.create("CAFÉ.md", b"")), "already_exists");
+        let error = transaction.create("work/plan.md", b"").unwrap_err();
+        assert_eq!(error.details.unwrap()["path"], "Work/Plan.md");
+        transaction.create("work/New.md", b"").unwrap();
+        assert_eq!(transaction.stat("work/new.MD").unwrap().path, "Work/New.md");
+        assert_eq!(
+            code(transaction.create("Work/NEW.md", b"")),
+            "already_exists"
+        );
+    });
 }
 
 #[test]
 fn lists_are_sorted_paged_and_hide_invisible_entries() {
-    let fixture = Fixture::new(&[
-        ("a b.md", ""),
-        ("a/x.md", ""),
-        ("a/y/z.md", ""),
-        ("Diary/secret.md", ""),
-        (".obsidian/app.json", "{}"),
-        ("b.md", ""),
-    ]);
-    let rules = [("", Tier::Read), ("Diary", Tier::None)];
-    let mut transaction = fixture.begin_as(&rules, Effect::Read);
-    assert_eq!(
-        paths(transaction.list("", false, None, 100).unwrap()),
-        ["a", "a b.md", "b.md"]
-    );
-    let all = ["a", "a b.md", "a/x.md", "a/y", "a/y/z.md", "b.md"];
-    assert_eq!(paths(transaction.list("", true, None, 100).unwrap()), all);
-    let mut collected = Vec::new();
-    let mut after = None;
-    loop {
-        let page = transaction.list("", true, after.as_deref(), 2).unwrap();
-        after = page.next.clone();
-        collected.extend(paths(page));
-        if after.is_none() {
-            break;
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[
+            ("a b.md", ""),
+            ("a/x.md", ""),
+            ("a/y/z.md", ""),
+            ("Diary/secret.md", ""),
+            (".obsidian/app.json", "{}"),
+            ("b.md", ""),
+        ]);
+        let rules = [("", Tier::Read), ("Diary", Tier::None)];
+        let mut transaction = fixture.begin_as(&rules, Effect::Read);
+        assert_eq!(
+            paths(transaction.list("", false, None, 100).unwrap()),
+            ["a", "a b.md", "b.md"]
+        );
+        let all = ["a", "a b.md", "a/x.md", "a/y", "a/y/z.md", "b.md"];
+        assert_eq!(paths(transaction.list("", true, None, 100).unwrap()), all);
+        let mut collected = Vec::new();
+        let mut after = None;
+        loop {
+            let page = transaction.list("", true, after.as_deref(), 2).unwrap();
+            after = page.next.clone();
+            collected.extend(paths(page));
+            if after.is_none() {
+                break;
+            }
         }
-    }
-    assert_eq!(collected, all);
-    assert_eq!(
-        code(transaction.list("Diary", false, None, 10)),
-        "not_found"
-    );
-    assert_eq!(
-        code(transaction.list(".obsidian", false, None, 10)),
-        "not_found"
-    );
-    assert_eq!(transaction.access("Diary/secret.md"), Tier::None);
-    assert_eq!(transaction.access("a/x.md"), Tier::Read);
+        assert_eq!(collected, all);
+        assert_eq!(
+            code(transaction.list("Diary", false, None, 10)),
+            "not_found"
+        );
+        assert_eq!(
+            code(transaction.list(".obsidian", false, None, 10)),
+            "not_found"
+        );
+        assert_eq!(transaction.tier_at("Diary/secret.md"), Tier::None);
+        assert_eq!(transaction.tier_at("a/x.md"), Tier::Read);
+    });
 }
 
 #[test]
@@ -219,137 +227,147 @@ fn pipes_are_neither_opened_nor_listed() {
 
 #[test]
 fn a_name_is_resolved_as_a_link_would_be() {
-    let fixture = Fixture::new(&[
-        ("Plan.md", ""),
-        ("Work/Plan.md", ""),
-        ("Work/Deep/Plan.md", ""),
-        ("Home/plan.md", ""),
-        ("pic.png", ""),
-        ("Diary/Plan.md", ""),
-    ]);
-    let mut transaction =
-        fixture.begin_as(&[("", Tier::Delete), ("Diary", Tier::None)], Effect::Delete);
-    assert_eq!(
-        transaction.resolve("Plan", None).unwrap(),
-        [
-            "Plan.md",
-            "Home/plan.md",
-            "Work/Plan.md",
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[
+            ("Plan.md", ""),
+            ("Work/Plan.md", ""),
+            ("Work/Deep/Plan.md", ""),
+            ("Home/plan.md", ""),
+            ("pic.png", ""),
+            ("Diary/Plan.md", ""),
+        ]);
+        let mut transaction =
+            fixture.begin_as(&[("", Tier::Delete), ("Diary", Tier::None)], Effect::Delete);
+        assert_eq!(
+            transaction.resolve("Plan", None).unwrap(),
+            [
+                "Plan.md",
+                "Home/plan.md",
+                "Work/Plan.md",
+                "Work/Deep/Plan.md"
+            ]
+        );
+        assert_eq!(
+            transaction.resolve("Deep/Plan", None).unwrap(),
+            ["Work/Deep/Plan.md"]
+        );
+        assert_eq!(
+            transaction.resolve("work/plan", None).unwrap(),
+            ["Work/Plan.md"]
+        );
+        transaction.rename("Plan.md", "Work/Other.md").unwrap();
+        assert_eq!(
+            transaction.resolve("plan", Some("Work/Deep/x.md")).unwrap()[0],
             "Work/Deep/Plan.md"
-        ]
-    );
-    assert_eq!(
-        transaction.resolve("Deep/Plan", None).unwrap(),
-        ["Work/Deep/Plan.md"]
-    );
-    assert_eq!(
-        transaction.resolve("work/plan", None).unwrap(),
-        ["Work/Plan.md"]
-    );
-    transaction.rename("Plan.md", "Work/Other.md").unwrap();
-    assert_eq!(
-        transaction.resolve("plan", Some("Work/Deep/x.md")).unwrap()[0],
-        "Work/Deep/Plan.md"
-    );
-    assert_eq!(
-        transaction.resolve("Other", None).unwrap(),
-        ["Work/Other.md"]
-    );
-    assert_eq!(transaction.resolve("pic.png", None).unwrap(), ["pic.png"]);
-    for nothing in ["../x", "", "/etc/passwd", ".obsidian", "Diary/Plan"] {
-        assert!(transaction.resolve(nothing, None).unwrap().is_empty());
-    }
+        );
+        assert_eq!(
+            transaction.resolve("Other", None).unwrap(),
+            ["Work/Other.md"]
+        );
+        assert_eq!(transaction.resolve("pic.png", None).unwrap(), ["pic.png"]);
+        for nothing in ["../x", "", "/etc/passwd", ".obsidian", "Diary/Plan"] {
+            assert!(transaction.resolve(nothing, None).unwrap().is_empty());
+        }
+    });
 }
 
 #[test]
 fn mentioning_is_case_insensitive() {
-    let fixture = Fixture::new(&[
-        ("ascii.md", "see [[My Note]]"),
-        ("german.md", "GRÜSSE"),
-        ("nfd.md", "Cafe\u{301}"),
-        ("chinese.md", "今天天气"),
-        ("hidden/x.md", "my note"),
-        ("not.txt", "my note"),
-    ]);
-    let mut transaction = fixture.begin_as(
-        &[("", Tier::Delete), ("hidden", Tier::None)],
-        Effect::Delete,
-    );
-    let mut find = |text: &str| transaction.mentioning(&[text.to_owned()]).unwrap();
-    assert_eq!(find("MY NOTE"), ["ascii.md"]);
-    assert_eq!(find("grüße"), ["german.md"]);
-    assert_eq!(find("CAFÉ"), ["nfd.md"]);
-    assert_eq!(find("天天"), ["chinese.md"]);
-    assert!(find("").is_empty());
-    transaction.rename("ascii.md", "moved.md").unwrap();
-    transaction.create("new.md", b"also my NOTE").unwrap();
-    transaction.write("german.md", b"nothing", None).unwrap();
-    assert_eq!(
-        transaction
-            .mentioning(&["my note".into(), "grüsse".into()])
-            .unwrap(),
-        ["moved.md", "new.md"]
-    );
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[
+            ("ascii.md", "see [[My Note]]"),
+            ("german.md", "GRÜSSE"),
+            ("nfd.md", "Cafe\u{301}"),
+            ("chinese.md", "今天天气"),
+            ("hidden/x.md", "my note"),
+            ("not.txt", "my note"),
+        ]);
+        let mut transaction = fixture.begin_as(
+            &[("", Tier::Delete), ("hidden", Tier::None)],
+            Effect::Delete,
+        );
+        let mut find = |text: &str| transaction.mentioning(&[text.to_owned()]).unwrap();
+        assert_eq!(find("MY NOTE"), ["ascii.md"]);
+        assert_eq!(find("grüße"), ["german.md"]);
+        assert_eq!(find("CAFÉ"), ["nfd.md"]);
+        assert_eq!(find("天天"), ["chinese.md"]);
+        assert!(find("").is_empty());
+        transaction.rename("ascii.md", "moved.md").unwrap();
+        transaction.create("new.md", b"also my NOTE").unwrap();
+        transaction.write("german.md", b"nothing", None).unwrap();
+        assert_eq!(
+            transaction
+                .mentioning(&["my note".into(), "grüsse".into()])
+                .unwrap(),
+            ["moved.md", "new.md"]
+        );
+    });
 }
 
 #[test]
 fn a_read_that_changed_meanwhile_does_not_validate() {
-    let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
-    let mut reader = fixture.begin();
-    reader.read("a.md").unwrap();
-    fixture.run(|transaction| {
-        transaction.write("a.md", b"2", None)?;
-        transaction.write("b.md", b"2", None)
-    });
-    assert_eq!(
-        &*reader.read("a.md").unwrap().bytes,
-        b"1",
-        "repeated reads agree"
-    );
-    let conflict = |path: &str| CommitError::Conflict {
-        path: Some(path.to_owned()),
-    };
-    assert_eq!(reader.validate().unwrap_err(), conflict("a.md"));
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1")]);
+        let mut reader = fixture.begin();
+        reader.read("a.md").unwrap();
+        fixture.run(|transaction| {
+            transaction.write("a.md", b"2", None)?;
+            transaction.write("b.md", b"2", None)
+        });
+        assert_eq!(
+            &*reader.read("a.md").unwrap().bytes,
+            b"1",
+            "repeated reads agree"
+        );
+        let conflict = |path: &str| CommitError::Conflict {
+            path: Some(path.to_owned()),
+        };
+        assert_eq!(reader.validate().unwrap_err(), conflict("a.md"));
 
-    let mut lister = fixture.begin();
-    lister.list("", true, None, 10).unwrap();
-    fixture.run(|transaction| transaction.write("a.md", b"3", None));
-    lister.validate().unwrap();
-    fixture.run(|transaction| transaction.create("c.md", b""));
-    lister.validate().unwrap_err();
+        let mut lister = fixture.begin();
+        lister.list("", true, None, 10).unwrap();
+        fixture.run(|transaction| transaction.write("a.md", b"3", None));
+        lister.validate().unwrap();
+        fixture.run(|transaction| transaction.create("c.md", b""));
+        lister.validate().unwrap_err();
+    });
 }
 
 #[test]
 fn a_check_before_the_commit_ends_when_its_time_is_up() {
-    let fixture = Fixture::new(&[("a.md", "1")]);
-    let mut asking = fixture.begin();
-    // However often it is asked, and whatever lies between: a question is held and checked once.
-    for round in 0..3 {
-        for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
-            asking.resolve(name, None).unwrap();
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "1")]);
+        let mut asking = fixture.begin();
+        // However often it is asked, and whatever lies between: a question is held and checked once.
+        for round in 0..3 {
+            for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+                asking.resolve(name, None).unwrap();
+            }
+            assert_eq!(asking.scans.len(), 10, "{round}");
         }
-        assert_eq!(asking.scans.len(), 10, "{round}");
-    }
-    let late = std::time::Instant::now() - std::time::Duration::from_millis(1);
-    // Nothing landed since it began: no question is asked again.
-    asking.check_read_set_until(late).unwrap();
-    fixture.run(|transaction| transaction.create("k.md", b""));
-    asking.validate().unwrap();
-    let error = asking.check_read_set_until(late).unwrap_err();
-    assert!(matches!(error, CommitError::Failed(error) if error.code() == Code::Timeout));
-    let mut reading = fixture.begin();
-    reading.read("a.md").unwrap();
-    reading.check_read_set_until(late).unwrap_err();
+        let late = std::time::Instant::now() - std::time::Duration::from_millis(1);
+        // Nothing landed since it began: no question is asked again.
+        asking.check_read_set_until(late).unwrap();
+        fixture.run(|transaction| transaction.create("k.md", b""));
+        asking.validate().unwrap();
+        let error = asking.check_read_set_until(late).unwrap_err();
+        assert!(matches!(error, CommitError::Failed(error) if error.code() == Code::Timeout));
+        let mut reading = fixture.begin();
+        reading.read("a.md").unwrap();
+        reading.check_read_set_until(late).unwrap_err();
+    });
 }
 
 #[test]
 fn walks_end_at_their_deadline_and_large_files_are_refused() {
-    let fixture = Fixture::new(&[("a/b.md", "12345")]);
-    let mut transaction = fixture.begin();
-    transaction.access.limits.deadline = Some(std::time::Instant::now());
-    assert_eq!(code(transaction.list("", true, None, 10)), "timeout");
-    assert_eq!(code(transaction.mentioning(&["x".into()])), "timeout");
-    transaction.access.limits.max_file_bytes = 4;
-    assert_eq!(code(transaction.read("a/b.md")), "too_large");
-    assert_eq!(code(transaction.create("c.md", b"12345")), "too_large");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a/b.md", "12345")]);
+        let mut transaction = fixture.begin();
+        transaction.access.limits.deadline = Some(std::time::Instant::now());
+        assert_eq!(code(transaction.list("", true, None, 10)), "timeout");
+        assert_eq!(code(transaction.mentioning(&["x".into()])), "timeout");
+        transaction.access.limits.max_file_bytes = 4;
+        assert_eq!(code(transaction.read("a/b.md")), "too_large");
+        assert_eq!(code(transaction.create("c.md", b"12345")), "too_large");
+    });
 }

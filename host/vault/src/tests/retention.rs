@@ -35,7 +35,7 @@ fn bounded(bytes: u64) -> VaultSettings {
 }
 
 fn usage(fixture: &Fixture) -> BTreeMap<String, u64> {
-    fixture.vault.as_ref().unwrap().history.usage()
+    fixture.vault.as_ref().unwrap().files().history.usage()
 }
 
 fn content_before(fixture: &Fixture, path: &str, change: &str) -> Option<Vec<u8>> {
@@ -181,7 +181,7 @@ fn a_database_of_an_earlier_version_is_read_and_pruned() {
     assert_eq!(usage(&fixture)["ana"], 1000);
     fixture.run(|t| t.undo("0000000000000002"));
     assert_eq!(fixture.text("b.md").unwrap(), "1");
-    let history = &fixture.vault.as_ref().unwrap().history;
+    let history = &fixture.vault.as_ref().unwrap().files().history;
     history.prune_now(&bounded(1500)).unwrap();
     assert_eq!(code(fixture.begin().undo("0000000000000001")), "not_found");
     assert!(usage(&fixture)["ana"] < 1000, "{:?}", usage(&fixture));

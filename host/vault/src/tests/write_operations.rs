@@ -59,16 +59,18 @@ fn staged_writes_are_visible_only_to_their_call() {
 
 #[test]
 fn changes_without_net_effect_are_dropped() {
-    let fixture = Fixture::new(&[("a.md", "a")]);
-    let mut transaction = fixture.begin();
-    transaction.rename("a.md", "b.md").unwrap();
-    transaction.rename("b.md", "a.md").unwrap();
-    transaction.write("a.md", b"b", None).unwrap();
-    transaction.write("a.md", b"a", None).unwrap();
-    transaction.create("c.md", b"c").unwrap();
-    assert!(transaction.remove("c.md").unwrap().is_empty());
-    assert!(transaction.changes().is_empty());
-    assert_eq!(transaction.commit(note()).unwrap().change, None);
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        let mut transaction = fixture.begin();
+        transaction.rename("a.md", "b.md").unwrap();
+        transaction.rename("b.md", "a.md").unwrap();
+        transaction.write("a.md", b"b", None).unwrap();
+        transaction.write("a.md", b"a", None).unwrap();
+        transaction.create("c.md", b"c").unwrap();
+        assert!(transaction.remove("c.md").unwrap().is_empty());
+        assert!(transaction.changes().is_empty());
+        assert_eq!(transaction.commit(note()).unwrap().change, None);
+    });
 }
 
 #[test]
@@ -93,46 +95,50 @@ fn modes_are_kept_and_new_files_get_the_default_mode() {
 
 #[test]
 fn etags_guard_a_write() {
-    let fixture = Fixture::new(&[("a.md", "a")]);
-    let mut transaction = fixture.begin();
-    let etag = transaction.read("a.md").unwrap().etag;
-    let next = transaction.write("a.md", b"b", Some(&etag)).unwrap();
-    assert_eq!(
-        code(transaction.write("a.md", b"c", Some(&etag))),
-        "conflict"
-    );
-    transaction.write("a.md", b"c", Some(&next)).unwrap();
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        let mut transaction = fixture.begin();
+        let etag = transaction.read("a.md").unwrap().etag;
+        let next = transaction.write("a.md", b"b", Some(&etag)).unwrap();
+        assert_eq!(
+            code(transaction.write("a.md", b"c", Some(&etag))),
+            "conflict"
+        );
+        transaction.write("a.md", b"c", Some(&next)).unwrap();
+    });
 }
 
 #[test]
 fn two_files_can_change_places_in_one_commit() {
-    let fixture = Fixture::new(&[("a.md", "a"), ("b.md", "b"), ("c", "c")]);
-    let (_, committed) = fixture.run(|transaction| {
-        transaction.rename("a.md", "t.md")?;
-        transaction.rename("b.md", "a.md")?;
-        transaction.rename("t.md", "b.md")?;
-        // A file makes room for a folder of its name, and moves into it.
-        transaction.rename("c", "t")?;
-        transaction.rename("t", "c/c.md")
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a"), ("b.md", "b"), ("c", "c")]);
+        let (_, committed) = fixture.run(|transaction| {
+            transaction.rename("a.md", "t.md")?;
+            transaction.rename("b.md", "a.md")?;
+            transaction.rename("t.md", "b.md")?;
+            // A file makes room for a folder of its name, and moves into it.
+            transaction.rename("c", "t")?;
+            transaction.rename("t", "c/c.md")
+        });
+        assert_eq!(
+            (fixture.text("a.md").unwrap(), fixture.text("b.md").unwrap()),
+            ("b".into(), "a".into())
+        );
+        assert_eq!(fixture.text("c/c.md").unwrap(), "c");
+        let change = committed.change.unwrap();
+        // Back again the folder would be in the file's way, and folders are no part of a change: told, not forced.
+        assert_eq!(code(fixture.begin().undo(&change)), "already_exists");
+        let (_, committed) = fixture.run(|transaction| {
+            transaction.rename("a.md", "t.md")?;
+            transaction.rename("b.md", "a.md")?;
+            transaction.rename("t.md", "b.md")
+        });
+        fixture.run(|transaction| transaction.undo(&committed.change.clone().unwrap()));
+        assert_eq!(
+            (fixture.text("a.md").unwrap(), fixture.text("b.md").unwrap()),
+            ("b".into(), "a".into())
+        );
     });
-    assert_eq!(
-        (fixture.text("a.md").unwrap(), fixture.text("b.md").unwrap()),
-        ("b".into(), "a".into())
-    );
-    assert_eq!(fixture.text("c/c.md").unwrap(), "c");
-    let change = committed.change.unwrap();
-    // Back again the folder would be in the file's way, and folders are no part of a change: told, not forced.
-    assert_eq!(code(fixture.begin().undo(&change)), "already_exists");
-    let (_, committed) = fixture.run(|transaction| {
-        transaction.rename("a.md", "t.md")?;
-        transaction.rename("b.md", "a.md")?;
-        transaction.rename("t.md", "b.md")
-    });
-    fixture.run(|transaction| transaction.undo(&committed.change.clone().unwrap()));
-    assert_eq!(
-        (fixture.text("a.md").unwrap(), fixture.text("b.md").unwrap()),
-        ("b".into(), "a".into())
-    );
 }
 
 #[test]
@@ -151,29 +157,31 @@ fn case_only_renames_work() {
 
 #[test]
 fn occupied_and_impossible_places_are_refused() {
-    let fixture = Fixture::new(&[("a.md", "a"), ("F/b.md", "b")]);
-    let mut transaction = fixture.begin();
-    assert_eq!(code(transaction.create("a.md", b"")), "already_exists");
-    assert_eq!(code(transaction.create("F", b"")), "already_exists");
-    assert_eq!(code(transaction.create_folder("F")), "already_exists");
-    assert_eq!(code(transaction.rename("a.md", "F/b.md")), "already_exists");
-    assert_eq!(code(transaction.rename("F", "F/sub")), "validation_error");
-    assert_eq!(
-        code(transaction.create("a.md/x.md", b"")),
-        "validation_error"
-    );
-    assert_eq!(code(transaction.write("F", b"", None)), "validation_error");
-    assert_eq!(code(transaction.remove("")), "validation_error");
-    transaction.access.limits.max_staged_files = 1;
-    transaction.create("c.md", b"").unwrap();
-    assert_eq!(code(transaction.create("d.md", b"")), "too_large");
-    assert_eq!(code(transaction.create_folder("G")), "too_large");
-    transaction.access.limits.max_staged_files = 10;
-    transaction.access.limits.max_staged_bytes = 10;
-    assert_eq!(
-        code(transaction.create("e.md", b"12345678901")),
-        "too_large"
-    );
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a"), ("F/b.md", "b")]);
+        let mut transaction = fixture.begin();
+        assert_eq!(code(transaction.create("a.md", b"")), "already_exists");
+        assert_eq!(code(transaction.create("F", b"")), "already_exists");
+        assert_eq!(code(transaction.create_folder("F")), "already_exists");
+        assert_eq!(code(transaction.rename("a.md", "F/b.md")), "already_exists");
+        assert_eq!(code(transaction.rename("F", "F/sub")), "validation_error");
+        assert_eq!(
+            code(transaction.create("a.md/x.md", b"")),
+            "validation_error"
+        );
+        assert_eq!(code(transaction.write("F", b"", None)), "validation_error");
+        assert_eq!(code(transaction.remove("")), "validation_error");
+        transaction.access.limits.max_staged_files = 1;
+        transaction.create("c.md", b"").unwrap();
+        assert_eq!(code(transaction.create("d.md", b"")), "too_large");
+        assert_eq!(code(transaction.create_folder("G")), "too_large");
+        transaction.access.limits.max_staged_files = 10;
+        transaction.access.limits.max_staged_bytes = 10;
+        assert_eq!(
+            code(transaction.create("e.md", b"12345678901")),
+            "too_large"
+        );
+    });
 }
 
 #[test]
@@ -221,91 +229,99 @@ fn removed_files_are_in_the_trash_and_can_be_restored() {
 
 #[test]
 fn removing_and_restoring_in_one_call_is_nothing() {
-    let fixture = Fixture::new(&[("a.md", "a")]);
-    let mut transaction = fixture.begin();
-    let ids = transaction.remove("a.md").unwrap();
-    assert_eq!(transaction.trash(None, 10).unwrap().len(), 1);
-    transaction.restore(&ids[0], None).unwrap();
-    assert!(transaction.changes().is_empty());
-    assert_eq!(transaction.commit(note()).unwrap().change, None);
-    assert_eq!(fixture.text("a.md").unwrap(), "a");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        let mut transaction = fixture.begin();
+        let ids = transaction.remove("a.md").unwrap();
+        assert_eq!(transaction.trash(None, 10).unwrap().len(), 1);
+        transaction.restore(&ids[0], None).unwrap();
+        assert!(transaction.changes().is_empty());
+        assert_eq!(transaction.commit(note()).unwrap().change, None);
+        assert_eq!(fixture.text("a.md").unwrap(), "a");
+    });
 }
 
 #[test]
 fn a_removed_name_can_be_used_again_in_the_same_call() {
-    let fixture = Fixture::new(&[("a.md", "old\n")]);
-    let mut transaction = fixture.begin();
-    transaction.remove("a.md").unwrap();
-    transaction.create("a.md", b"new\n").unwrap();
-    let changes = transaction.changes();
-    assert_eq!(
-        (changes[0].kind, changes[0].added, changes[0].removed),
-        (ChangeKind::Modify, 1, 1)
-    );
-    let change = transaction.commit(note()).unwrap().change.unwrap();
-    assert_eq!(fixture.text("a.md").unwrap(), "new\n");
-    assert_eq!(fixture.begin().trash(None, 9).unwrap().len(), 1);
-    fixture.run(|transaction| transaction.undo(&change));
-    assert_eq!(fixture.text("a.md").unwrap(), "old\n");
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "old\n")]);
+        let mut transaction = fixture.begin();
+        transaction.remove("a.md").unwrap();
+        transaction.create("a.md", b"new\n").unwrap();
+        let changes = transaction.changes();
+        assert_eq!(
+            (changes[0].kind, changes[0].added, changes[0].removed),
+            (ChangeKind::Modify, 1, 1)
+        );
+        let change = transaction.commit(note()).unwrap().change.unwrap();
+        assert_eq!(fixture.text("a.md").unwrap(), "new\n");
+        assert_eq!(fixture.begin().trash(None, 9).unwrap().len(), 1);
+        fixture.run(|transaction| transaction.undo(&change));
+        assert_eq!(fixture.text("a.md").unwrap(), "old\n");
+    });
 }
 
 #[test]
 fn the_store_is_private_transactional_and_bounded() {
-    let fixture = Fixture::new(&[("a.md", "a")]);
-    let long = "Ä/".repeat(60);
-    let (_, committed) = fixture.run(|transaction| {
-        transaction.store_set("cards/1", b"one")?;
-        transaction.store_set("Cards/1", b"other")?;
-        transaction.store_set(&long, b"long")?;
-        assert_eq!(transaction.store_get("cards/1")?.unwrap(), b"one");
-        transaction.write("a.md", b"b", None)
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        let long = "Ä/".repeat(60);
+        let (_, committed) = fixture.run(|transaction| {
+            transaction.store_set("cards/1", b"one")?;
+            transaction.store_set("Cards/1", b"other")?;
+            transaction.store_set(&long, b"long")?;
+            assert_eq!(transaction.store_get("cards/1")?.unwrap(), b"one");
+            transaction.write("a.md", b"b", None)
+        });
+        assert_eq!(
+            committed.files.len(),
+            1,
+            "the store is no part of the notes"
+        );
+        let mut transaction = fixture.begin();
+        assert_eq!(
+            transaction.store_keys("").unwrap(),
+            ["Cards/1", "cards/1", &long]
+        );
+        assert_eq!(transaction.store_keys("cards").unwrap(), ["cards/1"]);
+        assert_eq!(transaction.store_get(&long).unwrap().unwrap(), b"long");
+        transaction.store_remove("cards/1").unwrap();
+        assert_eq!(transaction.store_get("cards/1").unwrap(), None);
+        transaction.access.limits.store_quota = 20;
+        assert_eq!(code(transaction.store_set("x", &[0; 12])), "too_large");
+        transaction.store_set("x", &[0; 11]).unwrap();
+        assert_eq!(
+            code(transaction.store_set(&"k".repeat(201), b"")),
+            "validation_error"
+        );
+        assert!(transaction.changes().is_empty());
+        assert_eq!(transaction.commit(note()).unwrap().change, None);
+        let mut transaction = fixture.begin();
+        assert_eq!(transaction.store_keys("").unwrap(), ["Cards/1", "x", &long]);
+        transaction.access.component = "other".into();
+        assert!(transaction.store_keys("").unwrap().is_empty());
+        assert_eq!(
+            code(transaction.list(".notehost", true, None, 10)),
+            "not_found"
+        );
+        assert!(fixture.leftovers().is_empty());
     });
-    assert_eq!(
-        committed.files.len(),
-        1,
-        "the store is no part of the notes"
-    );
-    let mut transaction = fixture.begin();
-    assert_eq!(
-        transaction.store_keys("").unwrap(),
-        ["Cards/1", "cards/1", &long]
-    );
-    assert_eq!(transaction.store_keys("cards").unwrap(), ["cards/1"]);
-    assert_eq!(transaction.store_get(&long).unwrap().unwrap(), b"long");
-    transaction.store_remove("cards/1").unwrap();
-    assert_eq!(transaction.store_get("cards/1").unwrap(), None);
-    transaction.access.limits.store_quota = 20;
-    assert_eq!(code(transaction.store_set("x", &[0; 12])), "too_large");
-    transaction.store_set("x", &[0; 11]).unwrap();
-    assert_eq!(
-        code(transaction.store_set(&"k".repeat(201), b"")),
-        "validation_error"
-    );
-    assert!(transaction.changes().is_empty());
-    assert_eq!(transaction.commit(note()).unwrap().change, None);
-    let mut transaction = fixture.begin();
-    assert_eq!(transaction.store_keys("").unwrap(), ["Cards/1", "x", &long]);
-    transaction.access.component = "other".into();
-    assert!(transaction.store_keys("").unwrap().is_empty());
-    assert_eq!(
-        code(transaction.list(".notehost", true, None, 10)),
-        "not_found"
-    );
-    assert!(fixture.leftovers().is_empty());
 }
 
 #[test]
 fn listeners_are_notified_of_commits() {
-    let fixture = Fixture::new(&[("a.md", "a")]);
-    let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let sink = Arc::clone(&heard);
-    let vault = fixture.vault.as_ref().unwrap();
-    vault.on_commit(Box::new(move |committed| {
-        sink.lock().unwrap().push(committed.clone())
-    }));
-    fixture.run(|transaction| transaction.store_set("k", b"v"));
-    let (_, committed) = fixture.run(|transaction| transaction.write("a.md", b"b", None));
-    assert_eq!(*heard.lock().unwrap(), [committed]);
+    on_each_storage(|| {
+        let fixture = Fixture::new(&[("a.md", "a")]);
+        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let sink = Arc::clone(&heard);
+        let vault = fixture.vault.as_ref().unwrap();
+        vault.on_commit(Box::new(move |committed| {
+            sink.lock().unwrap().push(committed.clone())
+        }));
+        fixture.run(|transaction| transaction.store_set("k", b"v"));
+        let (_, committed) = fixture.run(|transaction| transaction.write("a.md", b"b", None));
+        assert_eq!(*heard.lock().unwrap(), [committed]);
+    });
 }
 
 #[test]

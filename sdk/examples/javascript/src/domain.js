@@ -30,11 +30,17 @@ function textOf(vault, path) {
   }
 }
 
+/** The paths of the notes below a folder that have a tag, from the host's index. */
+function tagged(vault, under, tag) {
+  const found = vault.find({ where: { all: [{ under }, { tag: tag.replace(/^#/, "") }] }, limit: 10_000 });
+  return found.items.map(({ path }) => path);
+}
+
 export default domain({
   name: "reading",
   version: "1.0.0",
   description:
-    "Reading statistics: the word count and reading time of a `note`, the longest notes of a folder " +
+    "Reading statistics: the word count and reading time of a `note`, the longest notes of a folder or with a tag " +
     "(`longest`), and the reading time written to a property of a note (`stamp`).",
   actions: {
     note: {
@@ -50,10 +56,11 @@ export default domain({
     },
 
     longest: {
-      description: "List the notes of a folder with the longest reading time, and the total of all notes.",
+      description: "List the notes of a folder or with a tag that have the longest reading time, and the total of all.",
       effect: "read",
       input: {
         folder: { type: "string", description: "Only notes below this folder; default: the whole vault", optional: true },
+        tag: { type: "string", description: "Only notes with this tag or a nested one, without `#`", optional: true },
         limit: {
           type: "integer",
           description: "Maximum number of notes",
@@ -74,8 +81,10 @@ export default domain({
         words: count("Words in all of them"),
         minutes: count("Reading time of all of them in minutes"),
       },
-      run({ folder = "", limit = 10, pace }, vault) {
-        const items = vault.notes(folder.replace(/\/+$/, "")).flatMap((path) => {
+      run({ folder = "", tag, limit = 10, pace }, vault) {
+        const below = folder.replace(/\/+$/, "");
+        const paths = tag === undefined ? vault.notes(below) : tagged(vault, below, tag);
+        const items = paths.flatMap((path) => {
           const text = textOf(vault, path);
           return text === undefined ? [] : [{ path, ...measure(text, pace) }];
         });

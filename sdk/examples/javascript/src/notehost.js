@@ -34,12 +34,12 @@ export function domain({ name, version, description, actions, prompts = [] }) {
 /** The exports of the contract, `describe` and `call`. `host` has the interfaces that the host provides. */
 export function expose(domain, host) {
   return {
-    describe: () => JSON.stringify(describe(domain)),
-    call(handle, action, json) {
+    describe: () => describe(domain),
+    call(handle, request) {
       try {
-        return answer(domain, new Vault(handle, host), action, JSON.parse(json));
+        return answer(domain, new Vault(handle, host, request), request.action, JSON.parse(request.arguments));
       } catch (error) {
-        throw toWire(domain, action, error, host);
+        throw toWire(domain, request.action, error, host);
       }
     },
   };
@@ -50,16 +50,23 @@ export function run(domain, vault, action, fields = {}) {
   return JSON.parse(answer(domain, vault, action, fields).structured);
 }
 
-/** The description of a domain, as an object. */
+/** The description of a domain, in the form of the contract: schemas are JSON. */
 export function describe({ name, version, description, actions, prompts }) {
   const described = Object.entries(actions).map(([name, action]) => ({
     name,
     description: action.description,
     effect: action.effect,
-    input: { ...schema(action.input), additionalProperties: false },
-    output: schema(action.output),
+    input: JSON.stringify({ ...schema(action.input), additionalProperties: false }),
+    output: JSON.stringify(schema(action.output)),
   }));
-  return { name, version, description, actions: described, prompts };
+  return { name, version, description, actions: described, prompts: prompts.map(prompt) };
+}
+
+function prompt({ name, title, description, arguments: fields = [], text }) {
+  const described = fields.map(({ name, description = "", required = false, kind = "text" }) => {
+    return { name, description, required, kind };
+  });
+  return { name, title, description, arguments: described, text };
 }
 
 function schema(fields = {}) {
@@ -118,9 +125,13 @@ const oneLine = (value) =>
 
 /** The vault of a call, with the notes that this call may see and change. `wit/domain.wit` is the full reference. */
 export class Vault {
-  constructor(handle, host) {
+  constructor(handle, host, { timeLeft = Infinity, replyBytes = Infinity } = {}) {
     this.handle = handle;
     this.host = host;
+    /** Milliseconds until the call is terminated, as of its start. */
+    this.timeLeft = timeLeft;
+    /** The maximum size of the result as JSON, in bytes; the host truncates larger ones. */
+    this.replyBytes = replyBytes;
   }
 
   /** The path of the note that a caller identifies by its path, with or without `.md`, or by its unique name. */
@@ -195,14 +206,46 @@ export class Vault {
     return paths;
   }
 
-  /** Queries the index: `find`, `backlinks`, `unresolved` or `tags`, with query and result as objects. */
-  ask(what, query) {
-    return JSON.parse(calling(() => this.host.index[what](this.handle, JSON.stringify(query))));
+  /**
+   * The notes that match a condition: `{ items, total, widened }`. A condition is an object with one key, nested with `all`,
+   * `any` and `not`: `{ all: [{ tag: "tea" }, { not: { under: "Archive" } }, { property: { key: "rating", atLeast: 4 } }] }`.
+   * `sort` is a list of `{ by, descending }`, `fields` a list of names. The conditions, sort keys and fields are those of
+   * `wit/domain.wit`, in camel case.
+   */
+  find({ where, sort = [], offset = 0, limit = 100, fields = [], snippets = 0 } = {}) {
+    const query = {
+      where: conditions(where),
+      sort: sort.map(({ by, descending = false }) => ({ by: variant(by), descending })),
+      offset: BigInt(offset),
+      limit,
+      fields: fields.map(kebab),
+      snippets,
+    };
+    const found = plain(calling(() => this.host.index.find(this.handle, query)));
+    for (const note of found.items) if (note.properties) note.properties = JSON.parse(note.properties);
+    return found;
   }
 
-  /** The current time, and the local offset from UTC: `{ milliseconds, offset_minutes, zone }`. */
+  /** The links to a file, with line and context: `{ items, total, notes }`. */
+  backlinks(path, { offset = 0, limit = 100 } = {}) {
+    return plain(calling(() => this.host.index.backlinks(this.handle, { path, offset: BigInt(offset), limit })));
+  }
+
+  /** The unresolved links, by missing target: `{ items, total, links }`. */
+  unresolved({ under = "", offset = 0, limit = 100, places = 10 } = {}) {
+    const query = { under, offset: BigInt(offset), limit, places };
+    return plain(calling(() => this.host.index.unresolved(this.handle, query)));
+  }
+
+  /** The tags with their counts: `{ items, total }`. */
+  tags({ prefix = "", under = "", byCount = false, offset = 0, limit = 100 } = {}) {
+    const query = { prefix, under, byCount, offset: BigInt(offset), limit };
+    return plain(calling(() => this.host.index.tags(this.handle, query)));
+  }
+
+  /** The current time, and the local offset from UTC: `{ milliseconds, offsetMinutes, zone }`. */
   now() {
-    return JSON.parse(this.host.host.now());
+    return plain(this.host.host.now());
   }
 
   /** The value of a key in this component's store for this vault, or undefined. */
@@ -220,6 +263,55 @@ export class Vault {
   log(level, message) {
     this.host.log.write(level, String(message));
   }
+}
+
+/** A nested condition as the contract's list, in which each condition refers to later ones by their place. */
+export function conditions(where) {
+  const queue = where === undefined ? [] : [where];
+  const refer = (inner) => queue.push(inner) - 1;
+  // The queue grows while it is read.
+  const list = [];
+  while (list.length < queue.length) {
+    const [[key, value]] = Object.entries(queue[list.length]);
+    const nested = { all: () => value.map(refer), any: () => value.map(refer), not: () => refer(value) };
+    const converted = {
+      words: () => (typeof value === "string" ? { text: value } : value),
+      prefix: () => (typeof value === "string" ? { text: value } : value),
+      property: () => propertyTest(value),
+      modified: () => span(value),
+      size: () => span(value),
+      has: () => kebab(value),
+      ...nested,
+    };
+    list.push({ tag: kebab(key), val: converted[key] ? converted[key]() : value });
+  }
+  return list;
+}
+
+const JSON_VALUES = ["equals", "greater", "atLeast", "less", "atMost"];
+
+function propertyTest(test) {
+  const values = JSON_VALUES.filter((name) => test[name] !== undefined).map((name) => [name, JSON.stringify(test[name])]);
+  return { ...test, ...Object.fromEntries(values) };
+}
+
+const span = ({ from, to }) => ({ from: from === undefined ? from : BigInt(from), to: to === undefined ? to : BigInt(to) });
+
+/** A sort key: a name, or `{ property: "due" }`. */
+function variant(key) {
+  if (typeof key === "string") return { tag: kebab(key) };
+  const [[tag, val]] = Object.entries(key);
+  return { tag, val };
+}
+
+const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** A value of the host with numbers in place of 64-bit integers. */
+function plain(value) {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 
 /** A `console` that writes to the host's log; the sandbox has no other output. */
@@ -248,8 +340,11 @@ function calling(call) {
   }
 }
 
-/** A vault in memory, for tests: `memoryVault({ "A.md": "text" })`. Its files are in `files`, its log in `lines`. */
-export function memoryVault(files = {}, { milliseconds = 0, offset_minutes = 0 } = {}) {
+/**
+ * A vault in memory, for tests: `memoryVault({ "A.md": "text" })`. Its files are in `files`, its log in `lines`. Its `find`
+ * knows the conditions `all`, `any`, `not`, `under` and `tag` (in the text of a note).
+ */
+export function memoryVault(files = {}, { milliseconds = 0, offsetMinutes = 0 } = {}) {
   const contents = new Map(Object.entries(files));
   const kept = new Map();
   const lines = [];
@@ -295,9 +390,26 @@ export function memoryVault(files = {}, { milliseconds = 0, offset_minutes = 0 }
     },
   };
   const vault = new Vault(handle, {
-    host: { now: () => JSON.stringify({ milliseconds, offset_minutes }) },
+    host: { now: () => ({ milliseconds: BigInt(milliseconds), offsetMinutes }) },
+    index: { find: (_, query) => findIn(contents, query) },
     store: { get: (key) => kept.get(key), set: (key, value) => kept.set(key, value) },
     log: { write: (level, message) => lines.push(`${level}: ${message}`) },
   });
   return Object.assign(vault, { files: contents, lines });
+}
+
+function findIn(contents, { where, offset, limit }) {
+  const tagged = (text, tag) => new RegExp(`#${tag}(?![^\\s/])`, "i").test(text);
+  const holds = (place, path) => {
+    const { tag, val } = where[place];
+    if (tag === "all") return val.every((inner) => holds(inner, path));
+    if (tag === "any") return val.some((inner) => holds(inner, path));
+    if (tag === "not") return !holds(val, path);
+    if (tag === "under") return val === "" || path === val || path.startsWith(`${val}/`);
+    if (tag === "tag") return tagged(contents.get(path), val);
+    throw new Error(`the vault in memory does not know the condition \`${tag}\``);
+  };
+  const notes = [...contents.keys()].filter((path) => isNote(path) && (where.length === 0 || holds(0, path))).sort();
+  const items = notes.slice(Number(offset), Number(offset) + limit).map((path) => ({ path }));
+  return { items, total: BigInt(notes.length), widened: [] };
 }

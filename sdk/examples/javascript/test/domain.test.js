@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { memoryVault, run } from "../src/notehost.js";
+import { conditions, describe, memoryVault, run } from "../src/notehost.js";
 import reading from "../src/domain.js";
 
 const refusal = (code) => (error) => error.code === code;
@@ -22,6 +22,30 @@ test("longest lists only notes of the folder, longest first", () => {
   const vault = memoryVault({ "A/a.md": "one", "A/b.md": "one two three", "B/c.md": "one two three four", "A/x.txt": "no" });
   const { items, notes, words } = run(reading, vault, "longest", { folder: "A/", limit: 1 });
   assert.deepEqual([items.map(({ path }) => path), notes, words], [["A/b.md"], 2, 4]);
+});
+
+test("longest lists only notes with the tag", () => {
+  const vault = memoryVault({ "A/a.md": "#tea one", "A/b.md": "#tea/green", "A/c.md": "#teapot", "B/d.md": "#tea" });
+  const { items } = run(reading, vault, "longest", { folder: "A", tag: "#tea" });
+  assert.deepEqual(items.map(({ path }) => path).sort(), ["A/a.md", "A/b.md"]);
+});
+
+test("conditions become the list of the contract", () => {
+  assert.deepEqual(conditions(undefined), []);
+  const list = conditions({ all: [{ not: { has: "openTasks" } }, { property: { key: "n", atLeast: 4 } }, { size: { from: 5 } }] });
+  assert.deepEqual(list, [
+    { tag: "all", val: [1, 2, 3] },
+    { tag: "not", val: 4 },
+    { tag: "property", val: { key: "n", atLeast: "4" } },
+    { tag: "size", val: { from: 5n, to: undefined } },
+    { tag: "has", val: "open-tasks" },
+  ]);
+});
+
+test("the description has the form of the contract", () => {
+  const { name, actions, prompts } = describe(reading);
+  assert.deepEqual([name, prompts], ["reading", []]);
+  assert.equal(JSON.parse(actions[0].input).additionalProperties, false);
 });
 
 test("stamp changes only the line of the property", () => {

@@ -21,7 +21,7 @@ pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksQuery) -> Resu
     let mut answer = Backlinks::default();
     for note in scan.notes.iter().filter(|note| note.path != of.path) {
         let links = note.links.iter().zip(&note.facts.links);
-        let mut here: Vec<Backlink> = links
+        let mut links_here: Vec<Backlink> = links
             .filter(|(link, _)| link.path.as_deref() == Some(of.path.as_str()))
             .map(|(link, fact)| Backlink {
                 path: note.path.clone(),
@@ -31,9 +31,9 @@ pub(in crate::memory) fn backlinks(view: &View<'_>, of: &BacklinksQuery) -> Resu
                 fragment: link.fragment.clone(),
             })
             .collect();
-        here.sort_by_key(|link| link.line);
-        answer.notes += u64::from(!here.is_empty());
-        answer.items.extend(here);
+        links_here.sort_by_key(|link| link.line);
+        answer.notes += u64::from(!links_here.is_empty());
+        answer.items.extend(links_here);
     }
     answer.total = answer.items.len() as u64;
     answer.items = page(answer.items, of.offset, of.limit);
@@ -104,7 +104,7 @@ pub(in crate::memory) fn linking(view: &View<'_>, files: &[String]) -> Result<Ve
     let scan = Scan::of(view);
     let file_name = |path: &String| path.rsplit('/').next().map(fold_name);
     let wanted: Vec<String> = files.iter().filter_map(file_name).collect();
-    let asks = |note: &&Scanned| {
+    let is_linking = |note: &&Scanned| {
         let mut links = note.links.iter();
         links.any(|link| {
             let name = target_file_name(&link.target);
@@ -114,7 +114,7 @@ pub(in crate::memory) fn linking(view: &View<'_>, files: &[String]) -> Result<Ve
                 && (wanted.contains(&name) || wanted.contains(&with_extension))
         })
     };
-    let found = scan.notes.iter().filter(asks);
+    let found = scan.notes.iter().filter(is_linking);
     Ok(found.map(|note| note.path.clone()).collect())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::index::{Degree, LinkAt};
 use crate::memory::view::View;
-use crate::text::facts::{Facts, LinkFact, facts};
+use crate::text::facts::{Facts, LinkFact, facts, has_place};
 use crate::text::links;
 use crate::{fold_name, is_note};
 
@@ -103,7 +103,9 @@ impl Scan {
         let target = path.as_deref().and_then(|path| self.note(path));
         let fragment_found = target
             .zip(link.fragment.as_deref())
-            .map(|(target, fragment)| has_place(&target.facts, fragment));
+            .map(|(target, fragment)| {
+                has_place(&target.facts.headings, &target.facts.blocks, fragment)
+            });
         LinkAt {
             kind: link.kind,
             target: link.target.clone(),
@@ -145,45 +147,6 @@ impl Scanned {
             .chain(aliases)
             .chain(self.facts.title.as_deref())
     }
-}
-
-/// Whether a note has the target of a fragment: `#Heading#Below` or `#^block`.
-fn has_place(facts: &Facts, fragment: &str) -> bool {
-    let parts: Vec<&str> = fragment
-        .split('#')
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect();
-    if let Some(id) = parts.last().and_then(|part| part.strip_prefix('^')) {
-        let mut ids = facts.blocks.iter().map(|block| &block.id);
-        return ids.any(|known| known.eq_ignore_ascii_case(id.trim()));
-    }
-    let headings: Vec<(u8, String)> = facts
-        .headings
-        .iter()
-        .map(|heading| (heading.level, heading_key(&heading.text)))
-        .collect();
-    let wanted: Vec<String> = parts.into_iter().map(heading_key).collect();
-    has_headings(&headings, &wanted)
-}
-
-/// Whether there is a heading with the first name, one with the second name in its section, and so on.
-fn has_headings(headings: &[(u8, String)], wanted: &[String]) -> bool {
-    let Some((first, below)) = wanted.split_first() else {
-        return true;
-    };
-    headings.iter().enumerate().any(|(at, (level, name))| {
-        let rest = &headings[at + 1..];
-        let end = rest.iter().position(|(other, _)| other <= level);
-        name == first && has_headings(&rest[..end.unwrap_or(rest.len())], below)
-    })
-}
-
-/// A heading as Obsidian compares it: case-insensitive, with these characters replaced by spaces.
-fn heading_key(text: &str) -> String {
-    let is_mark = |letter: char| "!\"#$%&()*+,.:;<=>?@^`{|}~/[]\\".contains(letter);
-    let spaced = fold_name(text).replace(is_mark, " ");
-    spaced.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl View<'_> {

@@ -49,14 +49,14 @@ pub fn insert(blocks: &Blocks<'_>, place: Place, addition: &str) -> Result<Chang
         exempt.push(container);
     }
     let depth = depth_in(blocks, spot.container);
-    let gone = spot.at..spot.at;
+    let removed = spot.at..spot.at;
     let mut refused = None;
     for prefix in spot.prefixes(blocks, &addition) {
         for parting in spot.partings(blocks, &addition) {
             let built = spot.build(blocks.note(), prefix, &addition, parting);
             let proof = {
                 let after = super::blocks(&built.text)?;
-                undisturbed(blocks, &after, &gone, &built.added, &exempt)
+                undisturbed(blocks, &after, &removed, &built.added, &exempt)
                     .and_then(|()| forms_blocks(&after, &built.came, depth))
             };
             match proof {
@@ -186,12 +186,12 @@ pub fn remove(blocks: &Blocks<'_>, index: usize) -> Result<Changed, BlockError> 
     let note = blocks.note();
     let exempt = blocks.containers(index);
     let mut refused = None;
-    for (gone, with) in removals(blocks, index) {
-        let added = gone.start..gone.start + with.len();
-        let text = splice::apply(note, vec![Splice::replace(gone.clone(), with)])?;
+    for (removed, with) in removals(blocks, index) {
+        let added = removed.start..removed.start + with.len();
+        let text = splice::apply(note, vec![Splice::replace(removed.clone(), with)])?;
         let proof = {
             let after = super::blocks(&text)?;
-            undisturbed(blocks, &after, &gone, &added, &exempt)
+            undisturbed(blocks, &after, &removed, &added, &exempt)
         };
         match proof {
             Ok(()) => {
@@ -312,7 +312,7 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
     let (text, without) = take_out(blocks, index)?;
     let removed = blocks.note().len() - without.text.len();
     let after = super::blocks(&without.text)?;
-    let there = |target: usize| {
+    let lands_at = |target: usize| {
         let block = &blocks[target];
         let start = match block.range.start > without.range.start {
             true => block.range.start.saturating_sub(removed),
@@ -329,10 +329,10 @@ pub fn relocate(blocks: &Blocks<'_>, index: usize, place: Place) -> Result<Chang
             })
     };
     let place = match place {
-        Place::Before(target) => Place::Before(there(target)?),
-        Place::After(target) => Place::After(there(target)?),
-        Place::First(Some(target)) => Place::First(Some(there(target)?)),
-        Place::Last(Some(target)) => Place::Last(Some(there(target)?)),
+        Place::Before(target) => Place::Before(lands_at(target)?),
+        Place::After(target) => Place::After(lands_at(target)?),
+        Place::First(Some(target)) => Place::First(Some(lands_at(target)?)),
+        Place::Last(Some(target)) => Place::Last(Some(lands_at(target)?)),
         whole => whole,
     };
     insert(&after, place, &text)

@@ -133,14 +133,14 @@ fn below(blocks: &Blocks<'_>, index: usize, id: &str) -> Result<Changed, BlockEr
     let spot = Spot::find(blocks, Place::After(index))?;
     let mut exempt = blocks.containers(index);
     exempt.push(index);
-    let gone = spot.at..spot.at;
+    let removed = spot.at..spot.at;
     let mut refused = None;
     for prefix in spot.prefixes(blocks, "") {
         for trail in [spot.next_is_close, true] {
             let built = spot.build(blocks.note(), prefix, &format!("^{id}"), (true, trail));
             let proof = {
                 let after = super::blocks(&built.text)?;
-                undisturbed(blocks, &after, &gone, &built.added, &exempt)
+                undisturbed(blocks, &after, &removed, &built.added, &exempt)
             };
             match proof {
                 Ok(()) => return verified(built.text, blocks[index].range.start, id),

@@ -118,7 +118,7 @@ impl Spot {
                     || (self.previous.is_none() && self.next.is_none())
             }
         };
-        let usual = match self.side {
+        let default = match self.side {
             Side::Below => (true, false),
             Side::Above => (false, true),
             Side::Alone => (false, false),
@@ -127,7 +127,7 @@ impl Spot {
         if is_tight {
             partings.push((false, false));
         }
-        for parting in [usual, (true, false), (false, true), (true, true)] {
+        for parting in [default, (true, false), (false, true), (true, true)] {
             if !partings.contains(&parting) {
                 partings.push(parting);
             }

@@ -70,7 +70,7 @@ fn quoted(old: &str, new: String) -> String {
 fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Changed, BlockError> {
     let note = blocks.note();
     let block = &blocks[index];
-    let (gone, lines) = difference(blocks, index, old, new);
+    let (removed, lines) = difference(blocks, index, old, new);
     let newline = newline::of_either(note, new);
     let prefix = continuation_prefix(blocks, index);
     let mut with = String::with_capacity(new.len());
@@ -78,7 +78,7 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
         if number > 0 {
             with.push_str(newline);
         }
-        if !(number == 0 && gone.start == block.range.start) {
+        if !(number == 0 && removed.start == block.range.start) {
             with.push_str(match line.is_empty() {
                 true => prefix.trim_end(),
                 false => &prefix,
@@ -104,9 +104,9 @@ fn spliced(blocks: &Blocks<'_>, index: usize, old: &str, new: &str) -> Result<Ch
             text.push_str(newline);
         }
         let moved = text.len() - line;
-        text.push_str(&note[line..gone.start]);
+        text.push_str(&note[line..removed.start]);
         text.push_str(&with);
-        text.push_str(&note[gone.end..block.range.end]);
+        text.push_str(&note[removed.end..block.range.end]);
         let came = block.range.start + moved..text.len();
         if trail {
             text.push_str(newline);

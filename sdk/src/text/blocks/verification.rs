@@ -14,13 +14,13 @@ struct BlockShape {
     range: Range<usize>,
 }
 
-/// Verifies that the blocks outside of `gone` (in the old note) and `came` (its replacement) are equal. The containers of the
+/// Verifies that the blocks outside of `removed` (in the old note) and `added` (its replacement) are equal. The containers of the
 /// change are `exempt`: only their kind and start must be equal.
 pub(super) fn undisturbed(
     before: &Blocks<'_>,
     after: &Blocks<'_>,
-    gone: &Range<usize>,
-    came: &Range<usize>,
+    removed: &Range<usize>,
+    added: &Range<usize>,
     exempt: &[usize],
 ) -> Result<(), BlockError> {
     let mut kept = Vec::with_capacity(exempt.len());
@@ -34,13 +34,16 @@ pub(super) fn undisturbed(
         });
         kept.push(same.ok_or_else(|| disturbs(container))?);
     }
-    let old = outside(before, gone, exempt);
-    let new = outside(after, came, &kept);
+    let old = outside(before, removed, exempt);
+    let new = outside(after, added, &kept);
     let mut others = new.iter();
     for (index, shape) in &old {
-        let is_after = shape.range.start >= gone.end && shape.range.end > gone.start;
+        let is_after = shape.range.start >= removed.end && shape.range.end > removed.start;
         let now = match is_after {
-            true => shape.range.start - gone.end + came.end..shape.range.end - gone.end + came.end,
+            true => {
+                shape.range.start - removed.end + added.end
+                    ..shape.range.end - removed.end + added.end
+            }
             false => shape.range.clone(),
         };
         let same = others.next().is_some_and(|(_, other)| {
@@ -105,7 +108,7 @@ fn outside(
 /// Verifies that the inserted bytes are one or more blocks of the container, and nothing else.
 pub(super) fn forms_blocks(
     after: &Blocks<'_>,
-    came: &Range<usize>,
+    added: &Range<usize>,
     depth: usize,
 ) -> Result<(), BlockError> {
     let refused = |why: &str| {
@@ -122,7 +125,7 @@ pub(super) fn forms_blocks(
             depths[parent] + usize::from(after[parent].kind != BlockKind::List)
         });
         depths.push(own);
-        let is_within = block.range.start >= came.start && block.range.end <= came.end;
+        let is_within = block.range.start >= added.start && block.range.end <= added.end;
         if own != depth || !is_within || block.kind == BlockKind::List {
             continue;
         }
@@ -136,7 +139,7 @@ pub(super) fn forms_blocks(
         return refused("it would merge with an adjacent block, or vanish");
     };
     let note = after.note();
-    if !note[came.start..first].trim().is_empty() || !note[last..came.end].trim().is_empty() {
+    if !note[added.start..first].trim().is_empty() || !note[last..added.end].trim().is_empty() {
         return refused("only part of it would");
     }
     Ok(())

@@ -9,11 +9,11 @@ use super::syntax;
 
 /// The target files: the sorted hashes of their folded names.
 #[derive(Debug, Clone, Default)]
-pub struct Wanted(Vec<u64>);
+pub struct TargetFilter(Vec<u64>);
 
-impl Wanted {
+impl TargetFilter {
     /// These files, by path or by name.
-    pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> Wanted {
+    pub fn new<'p>(paths: impl IntoIterator<Item = &'p str>) -> TargetFilter {
         let mut names = Vec::new();
         for path in paths {
             names.push(hash(file_name(path)));
@@ -23,7 +23,7 @@ impl Wanted {
         }
         names.sort_unstable();
         names.dedup();
-        Wanted(names)
+        TargetFilter(names)
     }
 
     /// Whether `note` may contain a link to one of these files.
@@ -67,9 +67,9 @@ impl Wanted {
     }
 }
 
-/// Whether `note` may contain a link to one of these files, given by path or name. For many notes, reuse one [`Wanted`].
+/// Whether `note` may contain a link to one of these files, given by path or name. For many notes, reuse one [`TargetFilter`].
 pub fn may_link_to(note: &str, names: &[&str]) -> bool {
-    Wanted::new(names.iter().copied()).may_be_linked_from(note)
+    TargetFilter::new(names.iter().copied()).may_be_linked_from(note)
 }
 
 #[cfg(test)]

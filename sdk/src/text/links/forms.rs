@@ -6,6 +6,7 @@ use crate::{is_note, parent_of};
 
 use super::resolve::{file_name, is_dotted, join, same_name};
 use super::{Link, Matched, Notation, Reason, Resolved, syntax};
+use crate::text::percent;
 
 /// The form of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl Form {
     }
 }
 
-/// Whether this target leads from `source` to `path` in any Markdown reader.
+/// Whether this target resolves from `source` to `path` in any Markdown reader.
 fn leads_to(source: &str, target: &str, path: &str) -> bool {
     join(parent_of(source), target)
         .is_some_and(|joined| same_name(&joined, path) || same_name(&format!("{joined}.md"), path))
@@ -86,11 +87,11 @@ pub(super) fn candidates(form: Form, path: &str, source: &str, extension: bool) 
             Form::Path => {}
             Form::Rooted => add(format!("/{path}"), false),
             Form::Relative { dot } => {
-                let way = relative(parent_of(source), path);
-                if !dot || way.starts_with("../") {
-                    add(way.clone(), false);
+                let route = relative(parent_of(source), path);
+                if !dot || route.starts_with("../") {
+                    add(route.clone(), false);
                 }
-                add(format!("./{way}"), false);
+                add(format!("./{route}"), false);
             }
         }
     }
@@ -117,9 +118,9 @@ fn relative(folder: &str, path: &str) -> String {
         .zip(&to[..to.len() - 1])
         .take_while(|(one, other)| one == other)
         .count();
-    let mut way = vec![".."; from.len() - shared];
-    way.extend(&to[shared..]);
-    way.join("/")
+    let mut route = vec![".."; from.len() - shared];
+    route.extend(&to[shared..]);
+    route.join("/")
 }
 
 /// `target` in the notation of a link whose path was `written`.
@@ -139,9 +140,7 @@ pub(super) fn encode(target: &str, notation: Notation, written: &str) -> Result<
             }
             match notation {
                 Notation::Plain if target.contains(": ") => Err(Reason::Unwritable(':')),
-                Notation::SingleQuoted => Ok(target.replace('\'', "''")),
-                Notation::DoubleQuoted => Ok(target.replace('"', "\\\"")),
-                _ => Ok(target.to_owned()),
+                notation => Ok(notation.escaped(target)),
             }
         }
     }
@@ -171,26 +170,13 @@ fn encode_destination(target: &str, notation: Notation, written: &str) -> String
 
 fn encode_part(part: &str, notation: Notation, encodes_letters: bool) -> String {
     let parentheses = balanced(part);
-    let mut encoded = String::with_capacity(part.len());
-    for letter in part.chars() {
-        let must = match letter {
-            ' ' => notation == Notation::Bare,
-            '(' | ')' => notation == Notation::Bare && !parentheses,
-            '<' | '>' | '%' | '#' | '?' | '\\' | '|' | '[' | ']' | '^' | '`' | '$' | ':' | '"' => {
-                true
-            }
-            letter if letter.is_ascii() => letter.is_ascii_control(),
-            letter => encodes_letters || letter.is_control() || letter.is_whitespace(),
-        };
-        if must {
-            for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
-                encoded.push_str(&format!("%{byte:02X}"));
-            }
-        } else {
-            encoded.push(letter);
-        }
-    }
-    encoded
+    percent::encode_where(part, |letter| match letter {
+        ' ' => notation == Notation::Bare,
+        '(' | ')' => notation == Notation::Bare && !parentheses,
+        '<' | '>' | '%' | '#' | '?' | '\\' | '|' | '[' | ']' | '^' | '`' | '$' | ':' | '"' => true,
+        letter if letter.is_ascii() => letter.is_ascii_control(),
+        letter => encodes_letters || letter.is_control() || letter.is_whitespace(),
+    })
 }
 
 fn balanced(part: &str) -> bool {

@@ -17,8 +17,10 @@ mod syntax;
 
 use std::ops::Range;
 
+use super::percent;
+
 pub use detach::{Detachment, detach};
-pub use filter::{Wanted, may_link_to};
+pub use filter::{TargetFilter, may_link_to};
 pub use parse::parse;
 pub(crate) use parse::{hashes, survey};
 pub use resolve::{Matched, Names, Resolved, choose, target_file_name};
@@ -117,4 +119,16 @@ pub enum Notation {
     SingleQuoted,
     /// Between double brackets in a double-quoted YAML string.
     DoubleQuoted,
+}
+
+impl Notation {
+    /// A target or fragment, escaped as this notation requires.
+    pub fn escaped(self, text: &str) -> String {
+        match self {
+            Notation::Bare => percent::encode(text),
+            Notation::SingleQuoted => text.replace('\'', "''"),
+            Notation::DoubleQuoted => text.replace('"', "\\\""),
+            Notation::Wiki | Notation::Angle | Notation::Plain => text.to_owned(),
+        }
+    }
 }

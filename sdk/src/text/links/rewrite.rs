@@ -8,14 +8,14 @@ use std::fmt;
 
 use super::forms::{Form, candidates, encode, writes_extension};
 use super::parse::parse_where;
-use super::{Link, Matched, Names, Resolved, Splice, Wanted, parse};
+use super::{Link, Matched, Names, Resolved, Splice, TargetFilter, parse};
 
 /// Files that move together, from path to path.
 #[derive(Debug, Clone, Default)]
 pub struct Moves {
     files: HashMap<String, String>,
     /// Their names before and after.
-    names: Wanted,
+    names: TargetFilter,
 }
 
 impl<O: Into<String>, N: Into<String>> FromIterator<(O, N)> for Moves {
@@ -24,7 +24,7 @@ impl<O: Into<String>, N: Into<String>> FromIterator<(O, N)> for Moves {
         let moves = moves.into_iter().map(|(old, new)| (old.into(), new.into()));
         let files: HashMap<String, String> = moves.filter(|(old, new)| old != new).collect();
         let paths = files.iter().flat_map(|(old, new)| [old, new]);
-        let names = Wanted::new(paths.map(String::as_str));
+        let names = TargetFilter::new(paths.map(String::as_str));
         Moves { files, names }
     }
 }
@@ -49,7 +49,7 @@ impl Moves {
 
     /// The files whose links these moves can affect: those that move, and those with the same name as a new path. A note that
     /// moves itself must always be parsed.
-    pub fn disturbed(&self) -> &Wanted {
+    pub fn disturbed(&self) -> &TargetFilter {
         &self.names
     }
 

@@ -56,7 +56,7 @@ fn cuts(body: &str) -> Option<Vec<Range<usize>>> {
 #[cfg(test)]
 mod tests {
     use super::super::parse::{parse, parse_where};
-    use super::super::{Link, Wanted, blocks};
+    use super::super::{Link, TargetFilter, blocks};
     use super::*;
     use proptest::prelude::*;
 
@@ -152,7 +152,7 @@ mod tests {
         fn wanted_links_are_found(frontmatter: bool, pieces in prop::collection::vec(prop::sample::select(PIECES), 0..30)) {
             let above = if frontmatter { "---\nup: \"[[b]]\"\n---\n" } else { "" };
             let text = above.to_owned() + &pieces.concat();
-            let wanted = Wanted::new(["A/b.md"]);
+            let wanted = TargetFilter::new(["A/b.md"]);
             let only_wanted = |mut links: Vec<Link>| {
                 links.retain(|link| wanted.names(&link.target));
                 links

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::Fragment;
+use crate::text::percent;
 
 /// The parts of a wikilink, as byte ranges.
 pub(super) struct Wikilink {
@@ -281,27 +282,8 @@ pub(super) fn decode(written: &str) -> String {
         };
         unescaped.push(escaped.unwrap_or(byte));
     }
-    let mut decoded = Vec::with_capacity(unescaped.len());
-    let mut rest = unescaped.as_slice();
-    while let Some((&byte, tail)) = rest.split_first() {
-        match (byte, tail) {
-            (b'%', [high, low, after @ ..])
-                if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() =>
-            {
-                decoded.push(hex(*high) << 4 | hex(*low));
-                rest = after;
-            }
-            _ => {
-                decoded.push(byte);
-                rest = tail;
-            }
-        }
-    }
+    let decoded = percent::decode_bytes(&unescaped);
     String::from_utf8(decoded).unwrap_or_else(|_| written.to_owned())
-}
-
-fn hex(digit: u8) -> u8 {
-    char::from(digit).to_digit(16).unwrap_or_default() as u8
 }
 
 /// Parses a decoded fragment.

@@ -18,7 +18,7 @@ pub(crate) struct Mcpvault {
 
 impl Mcpvault {
     /// The program in `MCPVAULT`, if it exists.
-    fn program() -> Option<PathBuf> {
+    pub(crate) fn program() -> Option<PathBuf> {
         let folder = PathBuf::from(std::env::var_os("MCPVAULT")?);
         let program = folder.join("node_modules/.bin/mcpvault");
         program.exists().then_some(program)

@@ -5,14 +5,14 @@
 //! called directly, and mcpvault (in the folder `MCPVAULT`). Tools that are not installed are skipped, with a message.
 
 mod growth;
-mod mcpvault;
-mod notehost;
+pub(crate) mod mcpvault;
+pub(crate) mod notehost;
 mod plain_tantivy;
 mod query;
-mod query_selection;
+pub(crate) mod query_selection;
 mod ripgrep;
 mod startup;
-mod table;
+pub(crate) mod table;
 mod updates;
 
 use std::path::Path;

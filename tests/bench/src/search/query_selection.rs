@@ -115,6 +115,14 @@ pub(crate) fn choose(notes: &Notes) -> Result<QuerySelection> {
     })
 }
 
+/// The first word that a kind of queries searches for.
+pub(crate) fn first_word(kind: &Kind) -> Option<String> {
+    kind.queries.iter().find_map(|query| match query {
+        VaultQuery::Word(word) => Some(word.clone()),
+        _ => None,
+    })
+}
+
 fn all(words: &[String], query: impl Fn(String) -> VaultQuery) -> Vec<VaultQuery> {
     words.iter().cloned().map(query).collect()
 }

@@ -4,7 +4,9 @@
 use std::time::SystemTime;
 
 use notehost_sdk::guest::notehost::domain::store;
-use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
+use notehost_sdk::guest::notehost::domain::types::{
+    Action, Description, Effect, Error, Reply, Request,
+};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
 use notehost_sdk::guest::{Guest, export_bindings};
 use notehost_sdk::serde_json::{Value, from_str, json};
@@ -12,55 +14,51 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Run = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, its effect, and its function.
-const ACTIONS: [(&str, &str, Run); 14] = [
-    ("conforming", "write", conforming),
-    ("nullable", "read", length),
-    ("undescribed", "read", length),
-    ("wrong_example", "read", length),
-    ("panics", "read", panics),
-    ("unknown_code", "read", unknown_code),
-    ("empty_message", "read", empty_message),
-    ("wrong_output", "read", wrong_output),
-    ("stores_in_read", "read", stores_in_read),
-    ("spins", "read", spins),
-    ("nondeterministic", "read", nondeterministic),
-    ("ignores_denial", "read", ignores_denial),
-    ("ignores_changes", "read", ignores_changes),
-    ("removes_in_write", "write", removes_in_write),
+const ACTIONS: [(&str, Effect, Run); 14] = [
+    ("conforming", Effect::Write, conforming),
+    ("nullable", Effect::Read, length),
+    ("undescribed", Effect::Read, length),
+    ("wrong_example", Effect::Read, length),
+    ("panics", Effect::Read, panics),
+    ("unknown_code", Effect::Read, unknown_code),
+    ("empty_message", Effect::Read, empty_message),
+    ("wrong_output", Effect::Read, wrong_output),
+    ("stores_in_read", Effect::Read, stores_in_read),
+    ("spins", Effect::Read, spins),
+    ("nondeterministic", Effect::Read, nondeterministic),
+    ("ignores_denial", Effect::Read, ignores_denial),
+    ("ignores_changes", Effect::Read, ignores_changes),
+    ("removes_in_write", Effect::Write, removes_in_write),
 ];
 
 struct Clumsy;
 
 impl Guest for Clumsy {
-    fn describe() -> String {
-        let actions: Vec<Value> = ACTIONS
-            .iter()
-            .map(|(name, effect, _)| {
-                json!({
-                    "name": name,
-                    "description": "Return the length of a note.",
-                    "effect": effect,
-                    "input": input(name),
-                    "output": {
-                        "type": "object",
-                        "properties": {"length": {"type": "integer", "description": "In bytes."}},
-                        "required": ["length"],
-                    },
-                })
-            })
-            .collect();
-        json!({
-            "name": "clumsy",
-            "version": "1.0.0",
-            "description": "Lengths of notes.",
-            "actions": actions,
-        })
-        .to_string()
+    fn describe() -> Description {
+        let output = json!({
+            "type": "object",
+            "properties": {"length": {"type": "integer", "description": "In bytes."}},
+            "required": ["length"],
+        });
+        let actions = ACTIONS.iter().map(|(name, effect, _)| Action {
+            name: (*name).to_owned(),
+            description: "Return the length of a note.".to_owned(),
+            effect: *effect,
+            input: input(name).to_string(),
+            output: output.to_string(),
+        });
+        Description {
+            name: "clumsy".to_owned(),
+            version: "1.0.0".to_owned(),
+            description: "Lengths of notes.".to_owned(),
+            actions: actions.collect(),
+            prompts: Vec::new(),
+        }
     }
 
-    fn call(vault: &Vault, action: String, arguments: String) -> Result<Reply, Error> {
-        let arguments = from_str(&arguments).unwrap_or_default();
-        match ACTIONS.iter().find(|(name, ..)| *name == action) {
+    fn call(vault: &Vault, request: Request) -> Result<Reply, Error> {
+        let arguments = from_str(&request.arguments).unwrap_or_default();
+        match ACTIONS.iter().find(|(name, ..)| *name == request.action) {
             Some((_, _, run)) => run(vault, &arguments),
             None => Err(refusal("not_found", "no such action")),
         }

@@ -150,14 +150,64 @@ pub fn keys_until_refused(_: &Vault, arguments: &Value) -> Result<Reply, Error> 
     Ok(answer(&json!({})))
 }
 
+fn find(vault: &Vault, conditions: Vec<index::Condition>) -> Result<index::Found, Error> {
+    let query = index::Query {
+        where_: conditions,
+        sort: Vec::new(),
+        offset: 0,
+        limit: 1,
+        fields: Vec::new(),
+        snippets: 0,
+    };
+    index::find(vault, &query)
+}
+
+/// Sends the list of conditions that `shape` names: one that refers to itself, in a circle, outside of the list, twice to
+/// one, or too deep. Passes on the error.
+pub fn bad_conditions(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
+    use index::Condition::{All, Any, Not};
+    let conditions = match text(arguments, "shape") {
+        "self" => vec![Not(0)],
+        "circle" => vec![Not(1), Any(vec![0])],
+        "outside" => vec![All(vec![u32::MAX])],
+        "shared" => vec![All(vec![1, 2]), Not(2), Any(Vec::new())],
+        "unused" => vec![All(Vec::new()), Any(Vec::new())],
+        "deep" => (1..=900).map(Not).chain([Any(Vec::new())]).collect(),
+        "many" => vec![Any(Vec::new()); 1001],
+        // Each condition refers twice to the next one: as a tree it would have 2^100 parts.
+        "wide" => (1..=100)
+            .map(|next| All(vec![next, next]))
+            .chain([Any(Vec::new())])
+            .collect(),
+        "sorted" => return sorted_by_much(vault),
+        _ => vec![All(Vec::new())],
+    };
+    find(vault, conditions)?;
+    Ok(answer(&json!({})))
+}
+
+fn sorted_by_much(vault: &Vault) -> Result<Reply, Error> {
+    let sort = index::Sort {
+        by: index::SortKey::Property("x".repeat(MEGABYTE)),
+        descending: false,
+    };
+    let query = index::Query {
+        where_: Vec::new(),
+        sort: vec![sort],
+        offset: 0,
+        limit: 1,
+        fields: Vec::new(),
+        snippets: 0,
+    };
+    index::find(vault, &query)?;
+    Ok(answer(&json!({})))
+}
+
 /// Asks for the notes of a glob whose braces nest as deep as the test wants, and passes on the refusal.
 pub fn deep_glob(vault: &Vault, arguments: &Value) -> Result<Reply, Error> {
     let depth = arguments["depth"].as_u64().unwrap_or(1) as usize;
     let glob = format!("{}a{}", "{".repeat(depth), "}".repeat(depth));
-    index::find(
-        vault,
-        &json!({ "where": { "path": glob }, "limit": 1 }).to_string(),
-    )?;
+    find(vault, vec![index::Condition::Path(glob)])?;
     Ok(answer(&json!({})))
 }
 

@@ -9,7 +9,9 @@ mod lingering;
 mod nonsense;
 mod trespass;
 
-use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
+use notehost_sdk::guest::notehost::domain::types::{
+    Action, Description, Effect, Error, Reply, Request,
+};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
 use notehost_sdk::guest::{Guest, export_bindings};
 use notehost_sdk::serde_json::{Value, from_str, json};
@@ -17,73 +19,70 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 type Attack = fn(&Vault, &Value) -> Result<Reply, Error>;
 
 /// The name of each action, the effect it is declared with, and what it does.
-const ACTIONS: [(&str, &str, Attack); 36] = [
-    ("spin", "read", attacks::spin),
-    ("recurse", "read", attacks::recurse),
-    ("trap", "read", attacks::trap),
-    ("panic", "read", attacks::panic),
-    ("exit", "read", attacks::exit),
-    ("gorge", "read", attacks::gorge),
-    ("flood", "read", attacks::flood),
-    ("flood_log", "read", attacks::flood_log),
-    ("flood_output", "read", attacks::flood_output),
-    ("stage_until_refused", "write", attacks::stage_until_refused),
-    ("stage_regardless", "write", attacks::stage_regardless),
-    ("store_until_refused", "write", attacks::store_until_refused),
-    ("ask_until_refused", "read", attacks::ask_until_refused),
-    ("miss_until_refused", "read", attacks::miss_until_refused),
-    ("rename_until_refused", "write", attacks::rename_until_refused),
-    ("keys_until_refused", "read", attacks::keys_until_refused),
-    ("deep_glob", "read", attacks::deep_glob),
-    ("hand_over", "read", attacks::hand_over),
-    ("write_then_trap", "write", attacks::write_then_trap),
-    ("write_then_spin", "write", attacks::write_then_spin),
-    ("reach_reading", "read", trespass::reach),
-    ("reach_writing", "write", trespass::reach),
-    ("reach_deleting", "delete", trespass::reach),
-    ("linger_reading", "read", lingering::read),
-    ("linger_writing", "write", lingering::write),
-    ("ambient", "read", trespass::ambient),
-    ("remember", "read", trespass::remember),
-    ("nag", "read", nonsense::nag),
-    ("print", "read", nonsense::print),
-    ("giant_reply", "read", nonsense::giant_reply),
-    ("giant_refusal", "read", nonsense::giant_refusal),
-    ("link_often", "read", nonsense::link_often),
-    ("broken_json", "read", nonsense::broken_json),
-    ("no_object", "read", nonsense::no_object),
-    ("unknown_code", "read", nonsense::unknown_code),
-    ("link_away", "read", nonsense::link_away),
+const ACTIONS: [(&str, Effect, Attack); 37] = [
+    ("spin", Effect::Read, attacks::spin),
+    ("recurse", Effect::Read, attacks::recurse),
+    ("trap", Effect::Read, attacks::trap),
+    ("panic", Effect::Read, attacks::panic),
+    ("exit", Effect::Read, attacks::exit),
+    ("gorge", Effect::Read, attacks::gorge),
+    ("flood", Effect::Read, attacks::flood),
+    ("flood_log", Effect::Read, attacks::flood_log),
+    ("flood_output", Effect::Read, attacks::flood_output),
+    ("stage_until_refused", Effect::Write, attacks::stage_until_refused),
+    ("stage_regardless", Effect::Write, attacks::stage_regardless),
+    ("store_until_refused", Effect::Write, attacks::store_until_refused),
+    ("ask_until_refused", Effect::Read, attacks::ask_until_refused),
+    ("miss_until_refused", Effect::Read, attacks::miss_until_refused),
+    ("rename_until_refused", Effect::Write, attacks::rename_until_refused),
+    ("keys_until_refused", Effect::Read, attacks::keys_until_refused),
+    ("deep_glob", Effect::Read, attacks::deep_glob),
+    ("bad_conditions", Effect::Read, attacks::bad_conditions),
+    ("hand_over", Effect::Read, attacks::hand_over),
+    ("write_then_trap", Effect::Write, attacks::write_then_trap),
+    ("write_then_spin", Effect::Write, attacks::write_then_spin),
+    ("reach_reading", Effect::Read, trespass::reach),
+    ("reach_writing", Effect::Write, trespass::reach),
+    ("reach_deleting", Effect::Delete, trespass::reach),
+    ("linger_reading", Effect::Read, lingering::read),
+    ("linger_writing", Effect::Write, lingering::write),
+    ("ambient", Effect::Read, trespass::ambient),
+    ("remember", Effect::Read, trespass::remember),
+    ("nag", Effect::Read, nonsense::nag),
+    ("print", Effect::Read, nonsense::print),
+    ("giant_reply", Effect::Read, nonsense::giant_reply),
+    ("giant_refusal", Effect::Read, nonsense::giant_refusal),
+    ("link_often", Effect::Read, nonsense::link_often),
+    ("broken_json", Effect::Read, nonsense::broken_json),
+    ("no_object", Effect::Read, nonsense::no_object),
+    ("unknown_code", Effect::Read, nonsense::unknown_code),
+    ("link_away", Effect::Read, nonsense::link_away),
 ];
 
 struct Hostile;
 
 impl Guest for Hostile {
-    fn describe() -> String {
-        let actions: Vec<Value> = ACTIONS
-            .iter()
-            .map(|(name, effect, _)| {
-                json!({
-                    "name": name,
-                    "description": "An attack.",
-                    "effect": effect,
-                    "input": {"type": "object", "properties": {}},
-                    "output": {"type": "object", "properties": {}},
-                })
-            })
-            .collect();
-        json!({
-            "name": "hostile",
-            "version": "6.6.6",
-            "description": "Nothing good.",
-            "actions": actions,
-        })
-        .to_string()
+    fn describe() -> Description {
+        let schema = json!({"type": "object", "properties": {}}).to_string();
+        let actions = ACTIONS.iter().map(|(name, effect, _)| Action {
+            name: (*name).to_owned(),
+            description: "An attack.".to_owned(),
+            effect: *effect,
+            input: schema.clone(),
+            output: schema.clone(),
+        });
+        Description {
+            name: "hostile".to_owned(),
+            version: "6.6.6".to_owned(),
+            description: "Nothing good.".to_owned(),
+            actions: actions.collect(),
+            prompts: Vec::new(),
+        }
     }
 
-    fn call(vault: &Vault, action: String, arguments: String) -> Result<Reply, Error> {
-        let arguments = from_str(&arguments).unwrap_or_default();
-        match ACTIONS.iter().find(|(name, ..)| *name == action) {
+    fn call(vault: &Vault, request: Request) -> Result<Reply, Error> {
+        let arguments = from_str(&request.arguments).unwrap_or_default();
+        match ACTIONS.iter().find(|(name, ..)| *name == request.action) {
             Some((_, _, attack)) => attack(vault, &arguments),
             None => Err(refusal("not_found", "no such attack")),
         }

@@ -2,6 +2,8 @@
 
 guest_liar::describes!(guest_liar::described(
     "liar",
-    "read",
-    r#"{"path": {"type": "stringy"}}"#
+    vec![guest_liar::action(
+        "read",
+        r#"{"path": {"type": "stringy"}}"#
+    )]
 ));

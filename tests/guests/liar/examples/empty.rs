@@ -1,5 +1,3 @@
 //! Has no actions.
 
-guest_liar::describes!(
-    r#"{"name": "liar", "version": "1.0.0", "description": "A lie.", "actions": []}"#.to_owned()
-);
+guest_liar::describes!(guest_liar::described("liar", Vec::new()));

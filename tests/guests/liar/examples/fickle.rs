@@ -3,5 +3,6 @@
 guest_liar::describes!({
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let nanoseconds = now.map(|now| now.as_nanos()).unwrap_or_default();
-    guest_liar::described("liar", &format!("read_{nanoseconds}"), "{}")
+    let action = guest_liar::action(&format!("read_{nanoseconds}"), "{}");
+    guest_liar::described("liar", vec![action])
 });

@@ -1,3 +1,9 @@
-//! Describes itself with something that is not JSON.
+//! Its schema is not JSON.
 
-guest_liar::describes!("not JSON { at all".to_owned());
+guest_liar::describes!(guest_liar::described(
+    "liar",
+    vec![guest_liar::action_with_input(
+        "read",
+        "not JSON { at all".to_owned()
+    )]
+));

@@ -2,9 +2,11 @@
 
 guest_liar::describes!(guest_liar::described(
     "liar",
-    "read",
-    &format!(
-        r#"{{"path": {{"type": "string", "description": "{}"}}}}"#,
-        "blah ".repeat(1 << 20)
-    )
+    vec![guest_liar::action(
+        "read",
+        &format!(
+            r#"{{"path": {{"type": "string", "description": "{}"}}}}"#,
+            "blah ".repeat(1 << 20)
+        )
+    )]
 ));

@@ -2,6 +2,8 @@
 
 guest_liar::describes!(guest_liar::described(
     "liar",
-    "read",
-    r#"{"approval": {"type": "string"}}"#
+    vec![guest_liar::action(
+        "read",
+        r#"{"approval": {"type": "string"}}"#
+    )]
 ));

@@ -2,26 +2,26 @@
 
 #[doc(hidden)]
 pub use notehost_sdk;
+use notehost_sdk::guest::notehost::domain::types::{Action, Description, Effect};
 
 /// A component with this description and no behavior.
 #[macro_export]
 macro_rules! describes {
     ($description:expr) => {
         use $crate::notehost_sdk::guest as contract;
+        use contract::notehost::domain::types;
 
         struct Liar;
 
         impl contract::Guest for Liar {
-            fn describe() -> String {
+            fn describe() -> types::Description {
                 $description
             }
 
             fn call(
                 _: &contract::notehost::domain::vault::Vault,
-                _: String,
-                _: String,
-            ) -> Result<contract::notehost::domain::types::Reply, contract::notehost::domain::types::Error>
-            {
+                _: types::Request,
+            ) -> Result<types::Reply, types::Error> {
                 std::process::abort()
             }
         }
@@ -30,19 +30,32 @@ macro_rules! describes {
     };
 }
 
-/// A description with one action whose input schema has these properties.
-pub fn described(domain: &str, action: &str, properties: &str) -> String {
-    let action = action_described(action, properties);
-    format!(
-        r#"{{"name": "{domain}", "version": "1.0.0", "description": "A lie.", "actions": [{action}]}}"#
+/// A description with these actions.
+pub fn described(domain: &str, actions: Vec<Action>) -> Description {
+    Description {
+        name: domain.to_owned(),
+        version: "1.0.0".to_owned(),
+        description: "A lie.".to_owned(),
+        actions,
+        prompts: Vec::new(),
+    }
+}
+
+/// An action whose input schema has these properties.
+pub fn action(name: &str, properties: &str) -> Action {
+    action_with_input(
+        name,
+        format!(r#"{{"type": "object", "properties": {properties}}}"#),
     )
 }
 
-/// One action of a description.
-pub fn action_described(action: &str, properties: &str) -> String {
-    format!(
-        r#"{{"name": "{action}", "description": "A lie.", "effect": "read",
-            "input": {{"type": "object", "properties": {properties}}},
-            "output": {{"type": "object", "properties": {{}}}}}}"#
-    )
+/// An action with this input schema.
+pub fn action_with_input(name: &str, input: String) -> Action {
+    Action {
+        name: name.to_owned(),
+        description: "A lie.".to_owned(),
+        effect: Effect::Read,
+        input,
+        output: r#"{"type": "object", "properties": {}}"#.to_owned(),
+    }
 }

@@ -3,7 +3,9 @@
 
 mod request;
 
-use notehost_sdk::guest::notehost::domain::types::{Error, Reply};
+use notehost_sdk::guest::notehost::domain::types::{
+    Action, Description, Effect, Error, Reply, Request,
+};
 use notehost_sdk::guest::notehost::domain::vault::Vault;
 use notehost_sdk::guest::{Guest, export_bindings};
 use notehost_sdk::serde_json::{Value, from_str, json};
@@ -11,30 +13,32 @@ use notehost_sdk::serde_json::{Value, from_str, json};
 struct Messenger;
 
 impl Guest for Messenger {
-    fn describe() -> String {
+    fn describe() -> Description {
         let describe_request =
             request::send(&json!({"scheme": "http", "authority": "localhost:9"}));
-        let action = |name: &str, effect: &str| {
-            json!({
-                "name": name,
-                "description": "Send requests.",
-                "effect": effect,
-                "input": {"type": "object", "properties": {}},
-                "output": {"type": "object", "properties": {}},
-            })
+        let schema = json!({"type": "object", "properties": {}}).to_string();
+        let action = |name: &str, effect: Effect| Action {
+            name: name.to_owned(),
+            description: "Send requests.".to_owned(),
+            effect,
+            input: schema.clone(),
+            output: schema.clone(),
         };
-        json!({
-            "name": "messenger",
-            "version": "0.1.0",
-            "description": format!("Asked early: {describe_request}"),
-            "actions": [action("fetch", "read"), action("send", "write")],
-        })
-        .to_string()
+        Description {
+            name: "messenger".to_owned(),
+            version: "0.1.0".to_owned(),
+            description: format!("Asked early: {describe_request}"),
+            actions: vec![
+                action("fetch", Effect::Read),
+                action("send", Effect::Write),
+            ],
+            prompts: Vec::new(),
+        }
     }
 
     /// Reads `note` if it is given, sends `requests` one after the other, and appends a line to the note.
-    fn call(vault: &Vault, action: String, arguments: String) -> Result<Reply, Error> {
-        let arguments: Value = from_str(&arguments).unwrap_or_default();
+    fn call(vault: &Vault, request: Request) -> Result<Reply, Error> {
+        let arguments: Value = from_str(&request.arguments).unwrap_or_default();
         let path = arguments["note"].as_str();
         let note = path.map(|path| vault.read(path)).transpose()?;
         let requests = arguments["requests"]
@@ -43,7 +47,7 @@ impl Guest for Messenger {
             .unwrap_or_default();
         let answers: Vec<Value> = requests.iter().map(request::send).collect();
         if let (Some(path), Some(mut note)) = (path, note)
-            && action == "send"
+            && request.action == "send"
         {
             note.bytes.extend_from_slice(b"the messenger was here\n");
             vault.write(path, &note.bytes, None)?;

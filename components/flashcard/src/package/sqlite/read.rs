@@ -94,15 +94,17 @@ impl Database {
 
     /// A page and the offset of its header.
     fn page(&self, number: usize) -> Result<(&[u8], usize), PackageError> {
+        let header = if number == 1 { HEADER } else { 0 };
+        Ok((self.page_bytes(number)?, header))
+    }
+
+    /// The bytes of a page. Pages are numbered from 1.
+    fn page_bytes(&self, number: usize) -> Result<&[u8], PackageError> {
         let start = number
             .checked_sub(1)
             .and_then(|before| before.checked_mul(self.page))
             .ok_or_else(damaged)?;
-        let page = self
-            .bytes
-            .get(start..start + self.page)
-            .ok_or_else(damaged)?;
-        Ok((page, if number == 1 { HEADER } else { 0 }))
+        self.bytes.get(start..start + self.page).ok_or_else(damaged)
     }
 
     fn row(&self, page: &[u8], at: usize, size: &mut usize) -> Result<Row, PackageError> {
@@ -120,14 +122,7 @@ impl Database {
         if here < length {
             let mut next = four(page, at + here)?;
             while payload.len() < length {
-                let start = next
-                    .checked_sub(1)
-                    .and_then(|before| before.checked_mul(self.page))
-                    .ok_or_else(damaged)?;
-                let page = self
-                    .bytes
-                    .get(start..start + self.page)
-                    .ok_or_else(damaged)?;
+                let page = self.page_bytes(next)?;
                 let part = (length - payload.len()).min(self.usable - 4);
                 payload.extend_from_slice(page.get(4..4 + part).ok_or_else(damaged)?);
                 next = four(page, 0)?;

@@ -28,13 +28,13 @@ pub(super) struct Fetch {
     /// How we prove who we are, once the registry has said how it wants it.
     authorization: Option<HeaderValue>,
     host: String,
-    told: String,
+    reference_text: String,
 }
 
 impl Fetch {
     pub(super) fn of(reference: &Reference) -> Result<Fetch, OciError> {
         super::choose_cryptography();
-        let (host, told) = (reference.registry().to_owned(), reference.to_string());
+        let (host, reference_text) = (reference.registry().to_owned(), reference.to_string());
         let is_loopback = reference.is_loopback();
         let client = Client::builder()
             .connect_timeout(IDLE_TIMEOUT)
@@ -43,14 +43,14 @@ impl Fetch {
             .https_only(!is_loopback)
             .user_agent(concat!("notehost/", env!("CARGO_PKG_VERSION")))
             .build()
-            .map_err(|error| OciError::of(error.into(), &host, &told))?;
+            .map_err(|error| OciError::of(error.into(), &host, &reference_text))?;
         Ok(Fetch {
             client,
             is_loopback,
             wanted: reference.for_client(),
             authorization: None,
             host,
-            told,
+            reference_text,
         })
     }
 
@@ -78,7 +78,7 @@ impl Fetch {
         match response.status() {
             status if status.is_success() => Ok(response),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.not_allowed()),
-            StatusCode::NOT_FOUND => Err(OciError::NotFound(self.told.clone())),
+            StatusCode::NOT_FOUND => Err(OciError::NotFound(self.reference_text.clone())),
             status => Err(self.failed(format!("it responded with status {status}"))),
         }
     }
@@ -168,7 +168,7 @@ impl Fetch {
         OciError::of(
             OciDistributionError::RequestError(error),
             &self.host,
-            &self.told,
+            &self.reference_text,
         )
     }
 

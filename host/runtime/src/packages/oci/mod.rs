@@ -113,14 +113,14 @@ async fn within<T>(
 struct Source {
     pinned: Option<String>,
     /// The whole reference, for people.
-    told: String,
+    reference_text: String,
 }
 
 impl Source {
     fn of(reference: &Reference) -> Source {
         Source {
             pinned: reference.digest().map(str::to_owned),
-            told: reference.to_string(),
+            reference_text: reference.to_string(),
         }
     }
 
@@ -132,7 +132,7 @@ impl Source {
             && *expected != digest
         {
             return Err(OciError::DigestDiffers {
-                reference: self.told.clone(),
+                reference: self.reference_text.clone(),
                 expected: expected.clone(),
                 found: digest,
             });
@@ -167,7 +167,7 @@ impl Source {
             return Err(self.not_wasm("its layer has no sha256 digest".to_owned()));
         }
         if u64::try_from(layer.size).map_or(true, |size| size > MAX_BYTES) {
-            return Err(OciError::TooLarge(self.told.clone()));
+            return Err(OciError::TooLarge(self.reference_text.clone()));
         }
         Ok(layer)
     }
@@ -177,7 +177,7 @@ impl Source {
         let found = digest_of(&bytes);
         if found != layer.digest {
             return Err(OciError::DigestDiffers {
-                reference: self.told.clone(),
+                reference: self.reference_text.clone(),
                 expected: layer.digest.clone(),
                 found,
             });
@@ -190,7 +190,7 @@ impl Source {
 
     fn not_wasm(&self, reason: String) -> OciError {
         OciError::NotWasm {
-            reference: self.told.clone(),
+            reference: self.reference_text.clone(),
             reason,
         }
     }
@@ -202,7 +202,7 @@ impl Source {
 pub fn fuzz_manifest(input: &[u8]) {
     let source = Source {
         pinned: None,
-        told: "oci://registry.example/fuzz:1".to_owned(),
+        reference_text: "oci://registry.example/fuzz:1".to_owned(),
     };
     if let Ok((manifest, _)) = source.manifest(input) {
         let _ = source.layer_of(&manifest);
@@ -216,7 +216,7 @@ struct Registry {
     wanted: oci_client::Reference,
     /// The host, and the whole reference, for people.
     host: String,
-    told: String,
+    reference_text: String,
 }
 
 impl Registry {
@@ -234,18 +234,19 @@ impl Registry {
             user_agent: concat!("notehost/", env!("CARGO_PKG_VERSION")),
             ..ClientConfig::default()
         };
-        let (host, told) = (reference.registry().to_owned(), reference.to_string());
+        let (host, reference_text) = (reference.registry().to_owned(), reference.to_string());
         Ok(Registry {
-            client: Client::try_from(config).map_err(|error| OciError::of(error, &host, &told))?,
+            client: Client::try_from(config)
+                .map_err(|error| OciError::of(error, &host, &reference_text))?,
             wanted: reference.for_client(),
             host,
-            told,
+            reference_text,
         })
     }
 
     async fn put(&self, artifact: Artifact) -> Result<String, OciError> {
         if artifact.bytes.len() as u64 > MAX_BYTES {
-            return Err(OciError::TooLarge(self.told.clone()));
+            return Err(OciError::TooLarge(self.reference_text.clone()));
         }
         let layer = described(LAYER_TYPE, &artifact.bytes);
         let config = json!({
@@ -268,7 +269,7 @@ impl Registry {
             annotations,
             ..OciImageManifest::default()
         };
-        let told_of = |error| self.told_of(error);
+        let to_error = |error| self.to_error(error);
         let credentials = credentials::for_registry(&self.host);
         self.client
             .store_auth_if_needed(self.wanted.resolve_registry(), &credentials)
@@ -278,18 +279,18 @@ impl Registry {
             (artifact.bytes, &layer.digest),
         ] {
             let pushed = self.client.push_blob(&self.wanted, blob, digest).await;
-            pushed.map_err(told_of)?;
+            pushed.map_err(to_error)?;
         }
-        let body = serde_json::to_vec(&manifest).map_err(|error| told_of(error.into()))?;
+        let body = serde_json::to_vec(&manifest).map_err(|error| to_error(error.into()))?;
         let digest = digest_of(&body);
         let kind = HeaderValue::from_static(OCI_IMAGE_MEDIA_TYPE);
         let pushed = self.client.push_manifest_raw(&self.wanted, body, kind);
-        pushed.await.map_err(told_of)?;
+        pushed.await.map_err(to_error)?;
         Ok(digest)
     }
 
-    fn told_of(&self, error: oci_client::errors::OciDistributionError) -> OciError {
-        OciError::of(error, &self.host, &self.told)
+    fn to_error(&self, error: oci_client::errors::OciDistributionError) -> OciError {
+        OciError::of(error, &self.host, &self.reference_text)
     }
 }
 

@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn references_round_trip() {
         let digest = format!("sha256:{}", "0a".repeat(32));
-        for (text, told) in [
+        for (text, displayed) in [
             (
                 "oci://registry.example.org/todo",
                 "oci://registry.example.org/todo:latest",
@@ -229,7 +229,7 @@ mod tests {
             ),
         ] {
             let reference: Reference = text.parse().expect(text);
-            assert_eq!(reference.to_string(), told);
+            assert_eq!(reference.to_string(), displayed);
         }
     }
 

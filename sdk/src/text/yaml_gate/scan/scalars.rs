@@ -74,17 +74,17 @@ impl Scan<'_> {
     pub(super) fn block_scalar(&mut self) {
         let within = self.indents.last().map(|indent| indent.column);
         self.at += 1;
-        let mut given = None;
+        let mut explicit = None;
         while let Some(byte @ (b'+' | b'-' | b'1'..=b'9')) = self.peek(0) {
             if byte.is_ascii_digit() {
-                given = Some(within.unwrap_or(0) + usize::from(byte - b'0'));
+                explicit = Some(within.unwrap_or(0) + usize::from(byte - b'0'));
             }
             self.at += 1;
         }
         self.skip_line();
         self.skip_break(self.line_break(0));
         let mut widest = 0;
-        let mut indent = given;
+        let mut indent = explicit;
         loop {
             let rest = &self.bytes[self.at..];
             let spaces = rest.iter().take_while(|byte| **byte == b' ').count();

@@ -1,0 +1,470 @@
+//! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
+//! running server; undo commits like any other change, and needs the vault's lock.
+
+mod output;
+
+use notehost_sdk::Code;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use self::output::{cells, remark, shown_files, to_json, with_diff};
+use crate::cli::logging;
+use crate::cli::options::{self, Common};
+use crate::cli::ui::failure::Failure;
+use crate::cli::ui::output::print_json;
+use crate::cli::ui::terminal::Terminal;
+use notehost_config::{Loaded, Overrides, VaultEntry};
+use notehost_pipeline::CallError;
+use notehost_platform::clock::now_ms;
+use notehost_policy::Permissions;
+use notehost_records::audit::{Audit, Entry};
+use notehost_records::when::{self, Moment, moment};
+use notehost_vault::{
+    Access, Change, CommitError, CommitNote, Effect, Kind, Limits, Rules, StagedChange, Tier,
+    Transaction, Vault, VaultError, VaultSettings,
+};
+
+/// The caller and the domain of these calls in the audit log.
+const CALLER: &str = "cli";
+const DOMAIN: &str = "history";
+/// How many changes are read at once.
+const PAGE_SIZE: u32 = 200;
+
+/// Show and undo changes.
+#[derive(Debug, Args)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct History {
+    #[command(subcommand)]
+    what: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List changes, the latest first
+    List(List),
+    /// Show a change as a diff per file
+    Show(Show),
+    /// Undo a change: restore the content and path of every file
+    Undo(Undo),
+}
+
+#[derive(Debug, Args)]
+struct List {
+    /// Only changes of this note, also under earlier names, or of notes in this folder
+    #[arg(long, value_name = "PATH")]
+    path: Option<String>,
+    /// Only changes by this caller
+    #[arg(long, value_name = "NAME")]
+    caller: Option<String>,
+    /// Only changes since this time: `2h`, `7d`, `2026-11-01`
+    #[arg(long, value_name = "WHEN", value_parser = moment)]
+    since: Option<Moment>,
+    /// Maximum number of changes
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+    #[command(flatten)]
+    how: CommonFlags,
+}
+
+#[derive(Debug, Args)]
+struct Show {
+    /// The id of the change, as returned by `list` and every write
+    change: String,
+    #[command(flatten)]
+    how: CommonFlags,
+}
+
+#[derive(Debug, Args)]
+struct Undo {
+    /// The id of the change, as returned by `list` and every write
+    change: String,
+    /// Only show the effect, change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    how: CommonFlags,
+}
+
+#[derive(Debug, Args)]
+struct CommonFlags {
+    /// The folder of notes, or the id of a configured vault [all configured vaults]
+    #[arg(long, value_name = "PATH")]
+    vault: Option<PathBuf>,
+    /// The tier of notebooks not listed in the config: none, r, rw or rwd
+    #[arg(long, value_name = "TIER")]
+    allow: Option<Tier>,
+    /// Print JSON even on a terminal
+    #[arg(long)]
+    json_output: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The context of the commands: settings, records, terminal.
+struct Context {
+    loaded: Loaded,
+    rules: Arc<dyn Rules>,
+    terminal: Terminal,
+    as_json: bool,
+}
+
+impl CommonFlags {
+    fn open(self) -> Result<Context, Failure> {
+        let loaded = options::load(Overrides {
+            vault: self.vault,
+            allow: self.allow,
+            ..self.common.given()
+        })?;
+        logging::start(&loaded.running, "warn")?;
+        if loaded.settings.vaults.is_empty() {
+            return Err(Failure::usage("no vault is specified").with_hint(
+                "specify a folder of notes with `--vault PATH`, or create a config: `notehost config init`",
+            ));
+        }
+        loaded.check()?;
+        let rules = Permissions::of_caller(&loaded.settings, CALLER, None)
+            .map_err(|error| Failure::start(error.to_string()))?;
+        let terminal = Terminal::stdout();
+        Ok(Context {
+            rules: Arc::new(rules),
+            as_json: self.json_output || !terminal.is_terminal(),
+            terminal,
+            loaded,
+        })
+    }
+}
+
+impl Context {
+    fn access(&self, effect: Effect) -> Access {
+        Access {
+            rules: self.rules.clone(),
+            effect,
+            component: DOMAIN.into(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// A read-only transaction on each vault, also if a server has it open.
+    fn open_all(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
+        let mut opened = Vec::new();
+        for entry in &self.loaded.settings.vaults {
+            let state = &self.loaded.running.state;
+            let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
+            opened.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
+        }
+        Ok(opened)
+    }
+
+    /// The change with this id, in any vault.
+    fn find(&self, id: &str) -> Result<(&VaultEntry, Change, Vec<StagedChange>), Failure> {
+        for (entry, mut transaction) in self.open_all()? {
+            match transaction.past_change(id) {
+                Ok((change, files)) => return Ok((entry, change, files)),
+                Err(error) if error.code() == Code::NotFound => {}
+                Err(error) => return Err(failure(error)),
+            }
+        }
+        Err(Failure::call(format!("unknown change `{id}`"))
+            .with_hint("`notehost history list` shows the retained changes"))
+    }
+}
+
+impl History {
+    pub(crate) fn run(self) -> Result<ExitCode, Failure> {
+        match self.what {
+            Command::List(command) => command.run(),
+            Command::Show(command) => command.run(),
+            Command::Undo(command) => command.run(),
+        }
+    }
+}
+
+impl List {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let List {
+            path,
+            caller,
+            since,
+            limit,
+            how,
+        } = self;
+        let desk = how.open()?;
+        let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
+        let mut absent = None;
+        for (entry, mut transaction) in desk.open_all()? {
+            let is_wanted = |change: &Change| {
+                caller
+                    .as_ref()
+                    .is_none_or(|caller| *caller == change.caller)
+            };
+            let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
+            match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
+                Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
+                // Another vault may contain it.
+                Err(error) if error.code() == Code::NotFound => absent = Some(error),
+                Err(error) => return Err(failure(error)),
+            }
+        }
+        if let (true, Some(absent)) = (found.is_empty(), absent) {
+            return Err(failure(absent));
+        }
+        found.sort_by_key(|(_, change)| std::cmp::Reverse(change.time));
+        found.truncate(limit);
+        if desk.as_json {
+            let items: Vec<Value> = found
+                .iter()
+                .map(|(entry, change)| to_json(entry, change))
+                .collect();
+            print_json(&desk.terminal, json!({ "items": items }));
+        } else if found.is_empty() {
+            let nothing = desk.terminal.faint("no changes");
+            desk.terminal.print(&format!("{nothing}\n"));
+        } else {
+            let rows = found.iter().map(|(entry, change)| cells(entry, change));
+            let header = ["change", "time", "caller", "action", "vault", "files", ""];
+            desk.terminal.print(&desk.terminal.table(&header, rows));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The selected changes of a vault, the latest first.
+fn changes(
+    transaction: &mut Transaction,
+    path: Option<&str>,
+    since: u64,
+    limit: usize,
+    is_wanted: impl Fn(&Change) -> bool,
+) -> Result<Vec<Change>, VaultError> {
+    let mut note = None;
+    let mut folder = None;
+    if let Some(path) = path {
+        let plain = path.trim_end_matches('/');
+        match transaction.stat(plain) {
+            Ok(entry) if entry.kind == Kind::Folder => folder = Some(format!("{}/", entry.path)),
+            _ if plain.len() < path.len() => folder = Some(path.to_owned()),
+            Ok(entry) => note = Some(entry.path),
+            Err(absent) => {
+                // It may have been deleted, and `.md` may be omitted.
+                let named = match plain.ends_with(".md") {
+                    true => plain.to_owned(),
+                    false => format!("{plain}.md"),
+                };
+                if transaction.history(Some(&named), None, 1)?.is_empty() {
+                    return Err(absent);
+                }
+                note = Some(named);
+            }
+        }
+    }
+    let is_inside = |change: &Change| {
+        let lies = |path: &str| {
+            folder
+                .as_ref()
+                .is_none_or(|folder| path.starts_with(folder))
+        };
+        change
+            .files
+            .iter()
+            .any(|file| lies(&file.path) || file.from.as_deref().is_some_and(lies))
+    };
+    let mut found = Vec::new();
+    let mut after: Option<String> = None;
+    while found.len() < limit {
+        let page = transaction.history(note.as_deref(), after.as_deref(), PAGE_SIZE)?;
+        let Some(last) = page.last() else { break };
+        after = Some(last.id.clone());
+        let is_over = last.time < since;
+        found.extend(
+            page.into_iter()
+                .filter(|change| change.time >= since && is_inside(change) && is_wanted(change)),
+        );
+        if is_over {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+impl Show {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let desk = self.how.open()?;
+        let (entry, change, files) = desk.find(&self.change)?;
+        if desk.as_json {
+            let mut value = to_json(entry, &change);
+            value["files"] = files.iter().map(with_diff).collect();
+            print_json(&desk.terminal, value);
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut text = format!(
+            "{}\n",
+            desk.terminal.strong(&desk.terminal.safe(&format!(
+                "{}  {} by {}, {}{}",
+                change.id,
+                change.action,
+                change.caller,
+                when::shown(i64::try_from(change.time).unwrap_or_default()),
+                remark(&change)
+            )))
+        );
+        text.push_str(&shown_files(&desk.terminal, &files));
+        desk.terminal.print(&text);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Undo {
+    fn run(self) -> Result<ExitCode, Failure> {
+        let Undo {
+            change,
+            dry_run,
+            how,
+        } = self;
+        let desk = how.open()?;
+        let began = Instant::now();
+        let (entry, _, _) = desk.find(&change)?;
+        let mut record = Entry {
+            time: now_ms(),
+            caller: CALLER.into(),
+            transport: "cli",
+            domain: DOMAIN.into(),
+            action: "undo".into(),
+            is_known: true,
+            vault: Some(entry.id.clone()),
+            outcome: "ok",
+            version: Some(env!("CARGO_PKG_VERSION").into()),
+            arguments: blake3::hash(change.as_bytes()).to_hex()[..16].to_owned(),
+            ..Entry::default()
+        };
+        let done = desk.undo(entry, &change, dry_run);
+        match &done {
+            Ok(Undone { files, change }) => {
+                if let Some(id) = change {
+                    record.change = Some(id.clone());
+                    record.paths = files.iter().map(|file| file.path.clone()).collect();
+                    for file in files {
+                        let length = |bytes: &Option<Arc<[u8]>>| {
+                            bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)
+                        };
+                        let (before, after) = (length(&file.before), length(&file.after));
+                        record.bytes_added += after.saturating_sub(before);
+                        record.bytes_removed += before.saturating_sub(after);
+                    }
+                }
+            }
+            Err(error) => record.outcome = error.code.as_str(),
+        }
+        record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let records = notehost_records::open(&desk.loaded.running.state)?;
+        Audit::start(&*records, &desk.loaded.settings)?.write(record);
+        let Undone { files, change: id } =
+            done.map_err(|error| desk.undo_failure(&change, error))?;
+        if desk.as_json {
+            let mut report = json!({
+                "undoes": change,
+                "vault": entry.id,
+                "changes": files.iter().map(with_diff).collect::<Vec<_>>(),
+            });
+            match id {
+                Some(id) => report["change"] = id.into(),
+                None => report["dry_run"] = true.into(),
+            }
+            print_json(&desk.terminal, report);
+        } else {
+            let mut text = shown_files(&desk.terminal, &files);
+            text.push_str(&match id {
+                Some(id) => format!("{}: change {id}\n", desk.terminal.good("undone")),
+                None => format!("{}\n", desk.terminal.faint("dry run: nothing was changed")),
+            });
+            desk.terminal.print(&text);
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The result of an undo or of its dry run.
+struct Undone {
+    files: Vec<StagedChange>,
+    /// `None` for a dry run.
+    change: Option<String>,
+}
+
+impl Context {
+    fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
+        let settings = &self.loaded.settings;
+        if dry_run {
+            // Nothing is written, so no lock is needed.
+            let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
+            let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
+            transaction.undo(change)?;
+            return Ok(Undone {
+                files: transaction.changes(),
+                change: None,
+            });
+        }
+        if settings.read_only || entry.read_only {
+            let message = format!("the vault `{}` is read-only", entry.id);
+            return Err(CallError::new(Code::ReadOnly, message)
+                .with_hint("an admin can change it in the config: `read_only`"));
+        }
+        let memory = VaultSettings {
+            history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
+            history_max_bytes: settings.history.keep_bytes,
+            ..VaultSettings::default()
+        };
+        let vault = Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory)?;
+        let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
+        transaction.undo(change)?;
+        let files = transaction.changes();
+        let note = CommitNote {
+            caller: CALLER.into(),
+            action: format!("{DOMAIN}.undo"),
+            key: None,
+        };
+        let committed = transaction.commit(note).map_err(|error| match error {
+            CommitError::Conflict { path } => {
+                let path = path.unwrap_or_else(|| "the vault".into());
+                CallError::new(
+                    Code::Conflict,
+                    format!("`{path}` changed at the same time; nothing was undone, try again"),
+                )
+            }
+            CommitError::Failed(error) | CommitError::Unsettled(error) => error.into(),
+        })?;
+        Ok(Undone {
+            files,
+            change: committed.change,
+        })
+    }
+
+    fn undo_failure(&self, change: &str, error: CallError) -> Failure {
+        let is_held = error
+            .details()
+            .is_some_and(|details| details.get("process").is_some());
+        let failure = Failure::call(&error.message).with_any_hint(error.hint);
+        match error.code {
+            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
+                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
+                 or stop that process first"
+            )),
+            Code::PermissionDenied if self.loaded.file.is_none() => failure
+                .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
+            _ => failure,
+        }
+    }
+}
+
+/// An error of a vault operation.
+fn failure(error: VaultError) -> Failure {
+    Failure::call(error.to_string()).with_any_hint(error.hint())
+}
+
+/// An error of opening a vault.
+fn not_opened(error: VaultError) -> Failure {
+    Failure::start(error.to_string()).with_any_hint(error.hint())
+}

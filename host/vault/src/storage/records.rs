@@ -1,0 +1,78 @@
+//! What a storage keeps beside the notes: the rows of the history and the notes of the trash.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    identifier::now_millis,
+    storage::stamp::Digest,
+    types::{ChangeKind, FileChange},
+};
+
+/// One commit.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangeRow {
+    pub(crate) number: i64,
+    pub(crate) id: String,
+    pub(crate) time: u64,
+    pub(crate) caller: String,
+    pub(crate) action: String,
+    pub(crate) undoes: Option<String>,
+    pub(crate) undoes_whole: bool,
+    pub(crate) undone: bool,
+    /// Set only when a change is written.
+    pub(crate) key: Option<String>,
+    pub(crate) files: Vec<FileRow>,
+}
+
+/// What a commit did to one file.
+#[derive(Clone, Debug)]
+pub(crate) struct FileRow {
+    pub(crate) path: String,
+    pub(crate) from: Option<String>,
+    pub(crate) kind: ChangeKind,
+    pub(crate) before: Option<Digest>,
+    pub(crate) after: Option<Digest>,
+    pub(crate) mode_before: Option<u32>,
+    pub(crate) mode_after: Option<u32>,
+    pub(crate) trash: Option<String>,
+}
+
+impl FileRow {
+    /// What the commit did to the file, unfiltered.
+    pub(crate) fn to_file_change(&self) -> FileChange {
+        FileChange {
+            path: self.path.clone(),
+            kind: self.kind,
+            from: self.from.clone(),
+            before: self.before.map(|digest| digest.etag()),
+            after: self.after.map(|digest| digest.etag()),
+        }
+    }
+}
+
+/// What is noted beside an entry of the trash.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TrashNote {
+    /// Where the file was.
+    pub(crate) path: String,
+    /// Milliseconds since 1970.
+    pub(crate) removed: u64,
+    pub(crate) size: u64,
+    pub(crate) caller: String,
+    /// The id of the state folder that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) state: Option<String>,
+}
+
+impl TrashNote {
+    /// The note of a file that is removed now; its size is filled in when it is moved.
+    pub(crate) fn now(path: String, caller: String, state: Option<String>) -> TrashNote {
+        TrashNote {
+            path,
+            removed: now_millis(),
+            size: 0,
+            caller,
+            state,
+        }
+    }
+}
