@@ -18,10 +18,11 @@ pub struct Embedded {
     pub description: &'static str,
     #[cfg(embedded)]
     digest: &'static str,
+    /// Where it is in the archive of all components.
+    #[cfg(embedded)]
+    start: u64,
     #[cfg(embedded)]
     size: usize,
-    #[cfg(embedded)]
-    packed: &'static [u8],
 }
 
 include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
@@ -38,16 +39,21 @@ impl Embedded {
         self.size
     }
 
-    /// The component. It is unpacked at each call: it is needed only until it was compiled once.
+    /// The component. The archive is unpacked up to it at each call, because it is needed only until it was compiled once.
     pub fn wasm(&self) -> Vec<u8> {
+        // The bytes are part of the program: if they are damaged, so may be everything else.
+        self.unpacked()
+            .unwrap_or_else(|error| panic!("the component `{}` is damaged: {error}", self.name))
+    }
+
+    fn unpacked(&self) -> std::io::Result<Vec<u8>> {
         use std::io::Read as _;
-        let mut wasm = Vec::with_capacity(self.size);
-        let mut decoder = flate2::read::ZlibDecoder::new(self.packed);
-        match decoder.read_to_end(&mut wasm) {
-            Ok(_) => wasm,
-            // The bytes are part of the program: if they are damaged, so may be everything else.
-            Err(error) => panic!("the component `{}` is damaged: {error}", self.name),
-        }
+        let archive = ruzstd::decoding::StreamingDecoder::new(ARCHIVE);
+        let mut archive = archive.map_err(std::io::Error::other)?;
+        std::io::copy(&mut archive.by_ref().take(self.start), &mut std::io::sink())?;
+        let mut wasm = vec![0; self.size];
+        archive.read_exact(&mut wasm)?;
+        Ok(wasm)
     }
 }
 

@@ -5,6 +5,9 @@ use notehost_config::GrantSettings;
 use notehost_vault::glob::Glob;
 use notehost_vault::{Effect, Rules, Tier, fold_path};
 
+/// The glob of all paths.
+const EVERYTHING: &str = "**";
+
 /// What a component may use of the vaults, for all callers.
 pub struct Grant {
     identity: u64,
@@ -24,7 +27,7 @@ impl Grant {
     /// Grants everything, so that only the caller's permissions decide. For first-party components.
     pub fn everything() -> Grant {
         let all = GrantSettings {
-            delete: vec!["**".into()],
+            delete: vec![EVERYTHING.into()],
             ..GrantSettings::default()
         };
         Grant::from_settings(&all).unwrap_or_else(|_| Grant::nothing())
@@ -78,6 +81,10 @@ impl Grant {
     pub fn decide(&self, path: &str) -> (Tier, Option<&str>) {
         if path.is_empty() {
             return (Tier::Read, None);
+        }
+        // First-party components are granted everything, and every path of every call is asked about.
+        if let Some(widest) = self.allowed.first().filter(|one| one.glob == EVERYTHING) {
+            return (widest.tier, Some(&widest.glob));
         }
         let path = fold_path(path);
         let mut allowed = self.allowed.iter();
@@ -161,6 +168,28 @@ mod tests {
             assert_eq!(grant.tier("Work/a.md"), work);
             assert_eq!(grant.tier("Log/a.md"), Tier::Read);
             assert_eq!(grant.tier("Diary/a.md"), Tier::None);
+        }
+    }
+
+    #[test]
+    fn a_grant_of_everything_covers_every_path() {
+        let grant = |read: &[&str], write: &[&str]| {
+            let globs = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
+            Grant::from_settings(&GrantSettings {
+                read: globs(read),
+                write: globs(write),
+                ..GrantSettings::default()
+            })
+            .expect("globs")
+        };
+        for path in ["a.md", "Work", "Work/Ä/b.md", "Work/a\nb.md"] {
+            assert_eq!(Grant::everything().tier(path), Tier::Delete, "{path}");
+            let both = grant(&["**"], &["Work/**"]);
+            let wanted = match path.starts_with("Work") && path.contains('/') || path == "Work" {
+                true => Tier::Write,
+                false => Tier::Read,
+            };
+            assert_eq!(both.tier(path), wanted, "{path}");
         }
     }
 

@@ -138,6 +138,47 @@ fn an_edit_between_reading_and_committing_is_a_conflict() {
     });
 }
 
+/// A file that was found is read without another look at where its path leads.
+#[test]
+fn a_file_replaced_between_stat_and_read_is_never_followed() {
+    let replacements: [fn(&Fixture); 4] = [
+        |fixture| {
+            std::os::unix::fs::symlink("../secret.md", fixture.folder().join("Work/a.md")).unwrap()
+        },
+        |fixture| std::fs::create_dir(fixture.folder().join("Work/a.md")).unwrap(),
+        |fixture| {
+            std::fs::remove_dir(fixture.folder().join("Work")).unwrap();
+            std::os::unix::fs::symlink("Diary", fixture.folder().join("Work")).unwrap();
+        },
+        |_| {},
+    ];
+    for replace in replacements {
+        let fixture = Fixture::new(&[
+            ("Work/a.md", "found"),
+            ("Diary/a.md", "hidden"),
+            ("secret.md", "hidden"),
+        ]);
+        let mut transaction = fixture.begin();
+        transaction.stat("Work/a.md").unwrap();
+        std::fs::remove_file(fixture.folder().join("Work/a.md")).unwrap();
+        replace(&fixture);
+        assert_eq!(
+            code(transaction.read_up_to("Work/a.md", 1 << 20)),
+            "conflict"
+        );
+    }
+    let fixture = Fixture::new(&[("a.md", "found")]);
+    let mut transaction = fixture.begin();
+    transaction.stat("a.md").unwrap();
+    assert!(
+        transaction.read_up_to("a.md", 4).unwrap().is_none(),
+        "too large"
+    );
+    fixture.put("a.md", "edited");
+    let read = transaction.read_up_to("a.md", 6).unwrap().unwrap();
+    assert_eq!(&*read.bytes, b"edited");
+}
+
 #[test]
 fn an_edit_after_validation_is_swapped_back_and_the_rest_undone() {
     let fixture = Fixture::new(&[("a.md", "1"), ("b.md", "1"), ("c.md", "1")]);

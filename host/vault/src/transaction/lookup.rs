@@ -94,7 +94,8 @@ impl Transaction {
             return Ok(None);
         };
         let is_seen = |path: &str| path.is_empty() || self.sees(path, walk.kind);
-        if !is_seen(&walk.path) || !is_seen(&walk.spelt) {
+        let is_seen_as_given = || walk.spelt == walk.path || is_seen(&walk.spelt);
+        if !is_seen(&walk.path) || !is_seen_as_given() {
             return Ok(None);
         }
         Ok(Some(Found {

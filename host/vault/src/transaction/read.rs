@@ -19,6 +19,12 @@ const SEEN_BYTES: usize = 128;
 /// How much of what was read is kept in memory for a second read; beyond it only digests are.
 const MAX_KEPT: u64 = 64 << 20;
 
+/// A file that was read, or its size if that is over the limit.
+enum Loaded {
+    Content(Arc<[u8]>, Digest),
+    TooLarge(u64),
+}
+
 impl Transaction {
     /// What is at a path.
     pub fn stat(&mut self, path: &str) -> Result<Entry, VaultError> {
@@ -49,6 +55,17 @@ impl Transaction {
 
     /// The same for a file of at most so many bytes; `None`, and nothing is read, if it is larger or its size is not known.
     pub fn read_up_to(&mut self, path: &str, max_bytes: u64) -> Result<Option<Blob>, VaultError> {
+        if self.is_known_file(path) {
+            let limit = max_bytes.min(self.access.limits.max_file_bytes);
+            let loaded = self.load_up_to(path, limit)?;
+            return Ok(match loaded {
+                Loaded::Content(bytes, digest) => Some(Blob {
+                    bytes,
+                    etag: digest.etag(),
+                }),
+                Loaded::TooLarge(_) => None,
+            });
+        }
         if let Some(found) = self.find(path)? {
             let staged = self.staged.get(&found.path).and_then(Option::as_ref);
             let size = match (staged, &found.stored) {
@@ -64,6 +81,17 @@ impl Transaction {
         }
         self.note_absent(path);
         Err(self.absent(path))
+    }
+
+    /// Whether this is the canonical path of a stored file that this transaction has looked at, so that it need not be
+    /// looked up again: most calls find a note before they read it. If something else is there by now, reading it conflicts.
+    fn is_known_file(&self, path: &str) -> bool {
+        let record = self.seen.get(path);
+        matches!(
+            record,
+            Some(ReadRecord::Present(Node::File) | ReadRecord::File(_))
+        ) && self.has_no_changes()
+            && self.sees(path, Kind::File)
     }
 
     /// A file's content as this transaction sees it.
@@ -135,15 +163,24 @@ impl Transaction {
 
     /// Reads a stored file by its canonical path, once: later reads get the same bytes.
     pub(crate) fn load(&mut self, path: &str) -> Result<(Arc<[u8]>, Digest), VaultError> {
+        let limit = self.access.limits.max_file_bytes;
+        match self.load_up_to(path, limit)? {
+            Loaded::Content(bytes, digest) => Ok((bytes, digest)),
+            Loaded::TooLarge(size) => Err(VaultError::too_large(format!(
+                "`{path}` has {size} bytes; at most {limit} can be read"
+            ))),
+        }
+    }
+
+    fn load_up_to(&mut self, path: &str, limit: u64) -> Result<Loaded, VaultError> {
         if let Some(ReadRecord::File(ReadFile {
             digest,
             content: Some(content),
             ..
         })) = self.seen.get(path)
         {
-            return Ok((Arc::clone(content), *digest));
+            return Ok(Loaded::Content(Arc::clone(content), *digest));
         }
-        let limit = self.access.limits.max_file_bytes;
         let mut bytes = Vec::new();
         // A program that writes in place can be met in the middle: read until the file held still.
         for _ in 0..4 {
@@ -151,12 +188,7 @@ impl Transaction {
             let status = match self.vault.storage.read(path, limit, &mut bytes)? {
                 ReadOutcome::Content(status) => status,
                 ReadOutcome::Absent => return Err(self.mark_conflict(path)),
-                ReadOutcome::TooLarge(status) => {
-                    return Err(VaultError::too_large(format!(
-                        "`{path}` has {} bytes; at most {limit} can be read",
-                        status.stamp.size()
-                    )));
-                }
+                ReadOutcome::TooLarge(status) => return Ok(Loaded::TooLarge(status.stamp.size())),
             };
             if bytes.len() as u64 != status.stamp.size() {
                 continue;
@@ -174,7 +206,7 @@ impl Transaction {
                 content: is_kept.then(|| Arc::clone(&content)),
             };
             self.record_read(path, fresh)?;
-            return Ok((content, digest));
+            return Ok(Loaded::Content(content, digest));
         }
         Err(self.mark_conflict(path))
     }

@@ -97,8 +97,10 @@ impl NoteServer for ObsidianMcpRs {
     }
 
     fn rename(&mut self, from: &str, to: &str) -> Result<Option<Duration>> {
-        let name = to.rsplit('/').next().unwrap_or(to);
-        let arguments = json!({"filename": from, "newFilename": name});
+        // With the folder in the file name, the note would leave its folder.
+        let (folder, name) = from.rsplit_once('/').unwrap_or(("", from));
+        let new_name = to.rsplit('/').next().unwrap_or(to);
+        let arguments = json!({"filename": name, "folder": folder, "newFilename": new_name});
         self.call("move-note", arguments).map(Some)
     }
 
