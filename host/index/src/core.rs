@@ -11,15 +11,15 @@ use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::{is_note, stem_of};
 use rayon::prelude::*;
 
-use super::caller_view::CallerViews;
-use super::deadline::Deadline;
-use super::disk;
-use super::file_events::{FileEvent, Listeners};
-use super::file_read::{FileRead, Read, ReadText, unreadable};
-use super::graph::{File, Graph};
-use super::ignore::Ignored;
-use super::record::Note;
-use super::text::{Document, Measure, Placed, Texts, measure};
+use crate::graph::disk;
+use crate::graph::record::Note;
+use crate::graph::{File, Graph};
+use crate::indexer::file_events::{FileEvent, Listeners};
+use crate::indexer::file_read::{FileRead, Read, ReadText, unreadable};
+use crate::indexer::ignore::Ignored;
+use crate::limits::deadline::Deadline;
+use crate::query::caller_view::CallerViews;
+use crate::text::{Document, Measure, Placed, Texts, measure};
 use notehost_vault::{FileStat, Vault, VaultError, etag_of};
 
 /// Larger notes are not read.

@@ -3,47 +3,28 @@
 //! caller: files hidden by its rules affect neither hits nor counts nor scores nor link targets.
 //!
 //! ```text
-//! indexer ─ core ─┬─ graph ── record ── disk          files and their facts
-//!                 └─ text                             full-text search
-//! query ─ caller_view ─┬─ find ─ filter, sort         answers for one caller
+//! indexer ─ core ─┬─ graph    files and their facts, in memory and in one file
+//!                 └─ text     full-text search, tantivy's files
+//! query ─ caller_view ─┬─ find ─ filter, sort            answers for one caller, within `limits`
 //!                      └─ links, link_graph, tags, names
 //! ```
 
-mod answer_budget;
-mod bounds;
-mod caller_view;
-mod complete;
-mod contexts;
 mod core;
-mod deadline;
-mod disk;
-mod file_events;
-mod file_read;
-mod filter;
-mod find;
 mod graph;
-mod ignore;
 mod indexer;
-mod link_graph;
-mod links;
-mod names;
-mod order;
+mod limits;
 mod query;
-mod record;
-mod refresh;
 mod report;
-mod sort;
-mod tags;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
-pub use bounds::MAX_RESULTS;
-pub use complete::{CompletionKind, fitting};
-pub use deadline::CancelFlag;
-pub use file_events::{Edit, FileEvent};
-pub use ignore::Ignored;
+pub use indexer::file_events::{Edit, FileEvent};
+pub use indexer::ignore::Ignored;
+pub use limits::bounds::MAX_RESULTS;
+pub use limits::deadline::CancelFlag;
+pub use query::complete::{CompletionKind, fitting};
 pub use query::{Answer, Question};
 pub use report::{Report, clear_rebuild_request, is_rebuild_requested, report, request_rebuild};
 
@@ -57,8 +38,9 @@ use std::time::{Duration, Instant};
 use notehost_sdk::index::{Condition, IndexState, Progress};
 
 use core::Core;
-use deadline::Deadline;
-use indexer::IndexerMessage;
+
+use indexer::{IndexerMessage, file_events};
+use limits::deadline::Deadline;
 use notehost_vault::{Transaction, Vault, VaultError};
 
 /// The index of one vault.

@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use notehost_sdk::is_note;
 
-use super::graph::Graph;
-use super::ignore::Ignored;
-use super::record::Holds;
-use super::{Index, disk, indexer};
+use crate::graph::Graph;
+use crate::graph::disk;
+use crate::graph::record::Holds;
+use crate::indexer::ignore::Ignored;
+use crate::{Index, indexer};
 use notehost_vault::{Vault, VaultError};
 
 /// The state of an index on disk, and what is peculiar about the files of its vault.

@@ -8,8 +8,9 @@ use notehost_sdk::index::{
 use serde_json::json;
 
 use super::*;
-use crate::answer_budget::AnswerBudget;
-use crate::{CancelFlag, MAX_RESULTS, find as finding, links, names};
+use crate::limits::answer_budget::AnswerBudget;
+use crate::query::{find as finding, links, names};
+use crate::{CancelFlag, MAX_RESULTS};
 
 fn property() -> Condition {
     Condition::Property(Box::new(PropertyTest {

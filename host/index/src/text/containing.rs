@@ -11,7 +11,7 @@ use super::schema::place;
 use super::segment::Segment;
 use super::state::State;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// A shorter piece of a word occurs in too many words to be worth a look.
 const MIN_CHARS: usize = 3;

@@ -13,7 +13,7 @@ use super::plan::{LeafPart, Plan, Source};
 use super::segment::Segment;
 use super::weight::Weight;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// After the last document.
 pub(super) const END: u32 = TERMINATED;

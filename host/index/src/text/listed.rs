@@ -5,7 +5,7 @@ use tantivy::{DocSet as _, TERMINATED};
 
 use super::segment::{Segment, Words};
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// Documents in order, with frequencies.
 #[derive(Debug, Default)]

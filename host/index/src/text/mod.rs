@@ -10,7 +10,7 @@
 //! tantivy provides the files, the dictionaries and the postings; planning and scoring (`plan`, `cursor`, `best`, `weight`,
 //! `listed`) are our own. tantivy can take statistics from outside (`Bm25StatisticsProvider`), and a collector can skip
 //! hidden notes, but it bounds the scores of a block of postings by the average length in its segment, hidden and deleted
-//! notes included. With the average of one caller these bounds do not hold: `tests_statistics` shows a best note that is
+//! notes included. With the average of one caller these bounds do not hold: `tests::statistics` shows a best note that is
 //! dropped because hidden notes are long. Without pruning tantivy scores every hit. `best` corrects the bounds for the
 //! caller's average (`segment::block_bound`) and prunes. `notehost-bench find` compares both on any folder of notes.
 
@@ -31,10 +31,6 @@ mod weight;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_changes;
-#[cfg(test)]
-mod tests_statistics;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cmp::Ordering;
@@ -52,7 +48,7 @@ use schema::Fields;
 use segment::Segment;
 use state::{Pending, State};
 
-use super::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// So many bytes of new text are indexed in about a millisecond.

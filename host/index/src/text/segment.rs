@@ -19,7 +19,7 @@ use tantivy::{DocSet as _, InvertedIndexReader, Opstamp, SegmentReader, TantivyD
 use super::bigrams;
 use super::schema::{BIGRAMS, Fields, KEY, LOOSE, PARTS, place};
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// How many bytes of the dictionary are searched between two steps.
 const PIECE_BYTES: usize = 64 << 10;

@@ -9,7 +9,7 @@ use notehost_sdk::index::Snippet;
 use notehost_sdk::words;
 
 use super::Tree;
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.

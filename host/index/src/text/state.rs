@@ -11,7 +11,7 @@ use tantivy::directory::RamDirectory;
 use super::schema::{self, Document, Fields, Lengths, Measure, PARTS};
 use super::segment::{Identity, Segment};
 use super::{Bitmap, Placed, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// A fresh segment of this size is not built again to take more notes in.
 const FULL_SEGMENT_DOCS: u32 = 64;

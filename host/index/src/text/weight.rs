@@ -7,7 +7,7 @@ use tantivy::fieldnorm::FieldNormReader;
 use super::schema::PARTS;
 use super::state::State;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 const K: f32 = 1.2;
 const B: f32 = 0.75;

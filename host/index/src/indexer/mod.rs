@@ -1,6 +1,14 @@
 //! The background indexing thread: it loads the index from disk, reads changed files, and then follows edits by other
 //! programs. It uses the system's file watcher and, because watchers miss events (network drives, too many folders), a
 //! periodic scan of all file stamps.
+//!
+//! `file_read` compares a file with its indexed state, `refresh` applies single files, `ignore` has the rules for what
+//! searches leave out, `file_events` informs subscribers.
+
+pub(crate) mod file_events;
+pub(crate) mod file_read;
+pub(crate) mod ignore;
+mod refresh;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,9 +17,9 @@ use std::time::{Duration, Instant};
 
 use notehost_sdk::is_note;
 
-use super::core::Core;
-use super::deadline::Deadline;
-use super::ignore::{OBSIDIAN, RULES};
+use crate::core::Core;
+use crate::limits::deadline::Deadline;
+use ignore::{OBSIDIAN, RULES};
 use notehost_platform::memory::release_free_memory;
 use notehost_vault::{ChangeFeed, ExternalChange};
 
@@ -32,10 +40,10 @@ const SAVE_DELAY: Duration = Duration::from_secs(10);
 /// After how many files of a build searches first find something.
 const FIRST_FLUSH_FILES: usize = 1024;
 /// The presence of this file in the index's folder requests a rebuild.
-pub(super) const REBUILD: &str = "rebuild";
+pub(crate) const REBUILD: &str = "rebuild";
 
 /// Messages to the indexer.
-pub(super) enum IndexerMessage {
+pub(crate) enum IndexerMessage {
     /// A commit changed files.
     Committed,
     /// Something happened to this file.
@@ -51,7 +59,7 @@ pub(super) enum IndexerMessage {
 }
 
 /// Runs the indexer until it receives `Stop`.
-pub(super) fn run(
+pub(crate) fn run(
     core: &Arc<Core>,
     messages: &Receiver<IndexerMessage>,
     own: &Sender<IndexerMessage>,

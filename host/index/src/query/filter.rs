@@ -4,12 +4,12 @@ use notehost_sdk::fold_name;
 use notehost_sdk::index::{Condition, Has, PropertyTest};
 
 use super::caller_view::CallerView;
-use super::deadline::Deadline;
-use super::graph::{File, Graph};
 use super::links;
-use super::record::Holds;
 use super::tags;
-use super::text::Bitmap;
+use crate::graph::record::Holds;
+use crate::graph::{File, Graph};
+use crate::limits::deadline::Deadline;
+use crate::text::Bitmap;
 use notehost_vault::VaultError;
 use notehost_vault::glob::Glob;
 
@@ -18,7 +18,7 @@ use notehost_vault::glob::Glob;
 const GLOB_SHARE: usize = 16;
 
 /// The notes among those that a caller finds that fulfil a condition about facts.
-pub(super) fn fulfilling(
+pub(crate) fn fulfilling(
     graph: &Graph,
     view: &CallerView,
     condition: &Condition,

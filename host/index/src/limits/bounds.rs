@@ -7,32 +7,32 @@ use serde_json::Value;
 use notehost_vault::VaultError;
 
 /// How deep conditions may nest.
-pub(super) const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 /// How long the texts in them may be together, without a text that others shall be like.
-pub(super) const MAX_CONDITION_BYTES: usize = 64 << 10;
+pub(crate) const MAX_CONDITION_BYTES: usize = 64 << 10;
 /// How long one text of words may be.
-pub(super) const MAX_WORDS_BYTES: usize = 4 << 10;
+pub(crate) const MAX_WORDS_BYTES: usize = 4 << 10;
 /// How long a text may be that others shall be like, or in which names are looked for.
-pub(super) const MAX_TEXT_BYTES: usize = 4 << 20;
+pub(crate) const MAX_TEXT_BYTES: usize = 4 << 20;
 /// How many sort keys, and how many fields of each note.
-pub(super) const MAX_SORT_KEYS: usize = 32;
+pub(crate) const MAX_SORT_KEYS: usize = 32;
 /// How many values a comparison may have: a list of choices counts each.
 const MAX_VALUES: usize = 1000;
 /// How many lists of texts, and how many texts, `containing` takes.
-pub(super) const MAX_CHOICES: usize = 10_000;
+pub(crate) const MAX_CHOICES: usize = 10_000;
 /// The largest page.
 pub const MAX_RESULTS: u32 = 10_000;
 /// How many names of notes are returned of one text.
-pub(super) const MAX_NAMES: usize = 100_000;
+pub(crate) const MAX_NAMES: usize = 100_000;
 /// How many of the tags above a tag are counted.
-pub(super) const MAX_TAG_DEPTH: usize = 64;
+pub(crate) const MAX_TAG_DEPTH: usize = 64;
 /// So many tests of notes take about a millisecond.
 const QUICK_TESTS: usize = 20_000;
 /// Looking a word up touches the notes that have it: as a rule, one in so many.
 const NOTES_PER_WORD: usize = 8;
 
 /// Refuses a query that is too large to be worth an answer.
-pub(super) fn check_query(query: &Query) -> Result<(), VaultError> {
+pub(crate) fn check_query(query: &Query) -> Result<(), VaultError> {
     if query.sort.len() > MAX_SORT_KEYS || query.fields.len() > MAX_SORT_KEYS {
         return Err(VaultError::too_large(format!(
             "a query may have {MAX_SORT_KEYS} sort keys and {MAX_SORT_KEYS} fields at most"
@@ -138,7 +138,7 @@ impl Size {
 
 /// Whether a query is answered within about a millisecond in a vault of so many notes, whose properties take so many steps
 /// more to go through. It is an estimate: an answer that takes longer is made on another thread.
-pub(super) fn is_quick(query: &Query, notes: usize, property_steps: usize) -> bool {
+pub(crate) fn is_quick(query: &Query, notes: usize, property_steps: usize) -> bool {
     let mut left = QUICK_TESTS;
     let sorts = query.sort.iter();
     let by_property = sorts.filter(|sort| matches!(sort.by, SortBy::Property(_)));
@@ -195,7 +195,7 @@ fn within(
 }
 
 /// Refuses lists of texts that are too long.
-pub(super) fn check_texts(texts: &[Vec<String>]) -> Result<(), VaultError> {
+pub(crate) fn check_texts(texts: &[Vec<String>]) -> Result<(), VaultError> {
     let count: usize = texts.iter().map(|choices| choices.len() + 1).sum();
     let bytes: usize = texts.iter().flatten().map(String::len).sum();
     if count > MAX_CHOICES || bytes > MAX_TEXT_BYTES {

@@ -10,9 +10,9 @@ use notehost_vault::Vault;
 use notehost_vault::glob::check_bounds;
 
 /// Where the vault says what to leave out.
-pub(super) const RULES: &str = ".notehostignore";
+pub(crate) const RULES: &str = ".notehostignore";
 /// Obsidian's settings.
-pub(super) const OBSIDIAN: &str = ".obsidian/app.json";
+pub(crate) const OBSIDIAN: &str = ".obsidian/app.json";
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// How many lines or filters are taken of each of the two; every file's path is compared with all of them.
@@ -90,7 +90,7 @@ impl Ignored {
     }
 
     /// Tells the log what is not taken.
-    pub(super) fn log_refused(&self) {
+    pub(crate) fn log_refused(&self) {
         if !self.refused.is_empty() {
             tracing::warn!(
                 "ignore filters that are invalid or over a limit were skipped: {}",
@@ -114,7 +114,7 @@ impl Ignored {
     }
 
     /// Whether the vault still says the same.
-    pub(super) fn is_current(&self, vault: &Vault) -> bool {
+    pub(crate) fn is_current(&self, vault: &Vault) -> bool {
         let rules = vault.own_file(RULES, MAX_FILE_BYTES).unwrap_or_default();
         let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();
         self.source == source(&rules, &obsidian)

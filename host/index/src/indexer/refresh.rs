@@ -4,11 +4,11 @@
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 
-use super::core::Core;
-use super::deadline::Deadline;
 use super::file_events::FileEvent;
 use super::file_read::FileRead;
-use super::graph::Graph;
+use crate::core::Core;
+use crate::graph::Graph;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// Files that are to be read. Those that are not, because the deadline passed or reading one panicked, stay marked.
@@ -26,14 +26,14 @@ impl Drop for Unread<'_> {
 
 impl Core {
     /// A commit changed these files: whoever asks next reads them first.
-    pub(super) fn mark(&self, paths: impl IntoIterator<Item = String>) {
+    pub(crate) fn mark(&self, paths: impl IntoIterator<Item = String>) {
         let mut dirty = self.dirty.lock();
         dirty.extend(paths);
     }
 
     /// Whether nothing is left to be read that commits changed, and nobody is reading it: then [`Core::settle_until`]
     /// returns at once.
-    pub(super) fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         if self.settling.is_locked() {
             return false;
         }
@@ -43,7 +43,7 @@ impl Core {
 
     /// Reads what commits changed. When it returns, every commit that was made before is in the index. At the deadline it
     /// fails; what is not read by then is read by whoever asks next.
-    pub(super) fn settle_until(&self, deadline: &Deadline) -> Result<usize, VaultError> {
+    pub(crate) fn settle_until(&self, deadline: &Deadline) -> Result<usize, VaultError> {
         let _held = deadline.lock(&self.settling)?;
         let locked = || self.dirty.lock();
         let mut left = Unread {
@@ -65,7 +65,7 @@ impl Core {
     }
 
     /// Reads a few files; what is in them is found at once. Returns how many looked different, and what had happened.
-    pub(super) fn refresh(
+    pub(crate) fn refresh(
         &self,
         paths: impl IntoIterator<Item = String>,
     ) -> (usize, Vec<FileEvent>) {
@@ -78,7 +78,7 @@ impl Core {
     }
 
     /// The same until a deadline, which passes between two files. Listeners are told of those that were read.
-    pub(super) fn refresh_until(
+    pub(crate) fn refresh_until(
         &self,
         paths: impl IntoIterator<Item = String>,
         deadline: &Deadline,
@@ -113,7 +113,7 @@ impl Core {
 
     /// A note changed while an older state of it was on its way into the text half: whatever came last there, the text
     /// that the graph knows must stay.
-    pub(super) fn put_again(&self, path: &str) {
+    pub(crate) fn put_again(&self, path: &str) {
         let forget = |graph: &mut Graph| {
             if let Some(doc_id) = graph.remove(path) {
                 self.texts().remove(doc_id);

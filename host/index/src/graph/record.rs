@@ -16,17 +16,17 @@ use super::contexts::LinkContexts;
 
 /// What the index keeps of a note.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Note {
+pub(crate) struct Note {
     /// Names its content.
-    pub(super) etag: Box<str>,
+    pub(crate) etag: Box<str>,
     /// Names its path and its content, for the full-text half.
-    pub(super) key: u64,
+    pub(crate) key: u64,
     /// How many words it has in its name, its headings and its text.
-    pub(super) lengths: [u32; 3],
+    pub(crate) lengths: [u32; 3],
     /// Which kinds of things are in it.
-    pub(super) has: Holds,
+    pub(crate) has: Holds,
     /// Asked for in whole vaults, so it is kept as it is.
-    pub(super) properties: Option<Box<Map<String, Value>>>,
+    pub(crate) properties: Option<Box<Map<String, Value>>>,
     /// About how many bytes these take, in memory or as JSON.
     property_bytes: usize,
     links: Box<[u8]>,
@@ -38,13 +38,13 @@ pub(super) struct Note {
 
 /// By what the graph finds a note: each once, however often it occurs in the note.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     /// The folded names that its links ask for.
-    pub(super) asked: Box<[Box<str>]>,
+    pub(crate) asked: Box<[Box<str>]>,
     /// Its tags as they are written, and how often.
-    pub(super) tags: Box<[(Box<str>, u32)]>,
+    pub(crate) tags: Box<[(Box<str>, u32)]>,
     /// Its aliases, folded.
-    pub(super) aliases: Box<[Box<str>]>,
+    pub(crate) aliases: Box<[Box<str>]>,
 }
 
 /// From this size on the keys of a note are made once, and kept.
@@ -52,22 +52,22 @@ const LARGE_BYTES: usize = 16 << 10;
 
 /// Which kinds of things a note holds, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Holds(u16);
+pub(crate) struct Holds(u16);
 
 impl Holds {
-    pub(super) const TAGS: u16 = 1;
-    pub(super) const PROPERTIES: u16 = 1 << 1;
-    pub(super) const ALIASES: u16 = 1 << 2;
-    pub(super) const HEADINGS: u16 = 1 << 3;
-    pub(super) const LINKS: u16 = 1 << 4;
-    pub(super) const EMBEDS: u16 = 1 << 5;
-    pub(super) const BLOCKS: u16 = 1 << 6;
-    pub(super) const TASKS: u16 = 1 << 7;
-    pub(super) const OPEN_TASKS: u16 = 1 << 8;
+    pub(crate) const TAGS: u16 = 1;
+    pub(crate) const PROPERTIES: u16 = 1 << 1;
+    pub(crate) const ALIASES: u16 = 1 << 2;
+    pub(crate) const HEADINGS: u16 = 1 << 3;
+    pub(crate) const LINKS: u16 = 1 << 4;
+    pub(crate) const EMBEDS: u16 = 1 << 5;
+    pub(crate) const BLOCKS: u16 = 1 << 6;
+    pub(crate) const TASKS: u16 = 1 << 7;
+    pub(crate) const OPEN_TASKS: u16 = 1 << 8;
     /// Not what it holds but what is missing: its frontmatter cannot be read, and it has no properties here.
-    pub(super) const UNREAD_PROPERTIES: u16 = 1 << 9;
+    pub(crate) const UNREAD_PROPERTIES: u16 = 1 << 9;
 
-    pub(super) fn contains(self, kind: u16) -> bool {
+    pub(crate) fn contains(self, kind: u16) -> bool {
         self.0 & kind != 0
     }
 
@@ -97,24 +97,24 @@ impl Holds {
 
 /// A link as it is kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Link<'a> {
-    pub(super) kind: LinkKind,
-    pub(super) target: &'a str,
-    pub(super) fragment: Option<&'a str>,
-    pub(super) text: Option<&'a str>,
-    pub(super) line: u32,
-    pub(super) external: bool,
+pub(crate) struct Link<'a> {
+    pub(crate) kind: LinkKind,
+    pub(crate) target: &'a str,
+    pub(crate) fragment: Option<&'a str>,
+    pub(crate) text: Option<&'a str>,
+    pub(crate) line: u32,
+    pub(crate) external: bool,
 }
 
 /// What else is kept of a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Rest {
-    pub(super) aliases: Vec<String>,
-    pub(super) title: Option<String>,
-    pub(super) tags: Vec<TagAt>,
-    pub(super) headings: Vec<HeadingAt>,
-    pub(super) blocks: Vec<BlockAt>,
-    pub(super) tasks: Vec<TaskAt>,
+pub(crate) struct Rest {
+    pub(crate) aliases: Vec<String>,
+    pub(crate) title: Option<String>,
+    pub(crate) tags: Vec<TagAt>,
+    pub(crate) headings: Vec<HeadingAt>,
+    pub(crate) blocks: Vec<BlockAt>,
+    pub(crate) tasks: Vec<TaskAt>,
 }
 
 /// What of it the graph finds a note by, not copied.
@@ -141,7 +141,7 @@ struct Packed {
 
 impl Note {
     /// What is kept of a note with these facts.
-    pub(super) fn new(etag: &str, key: u64, facts: Facts) -> Note {
+    pub(crate) fn new(etag: &str, key: u64, facts: Facts) -> Note {
         let has = Holds::of(&facts);
         let mut before = "";
         let mut links = Vec::with_capacity(facts.links.len());
@@ -200,7 +200,7 @@ impl Note {
     }
 
     /// How much has to be gone through for its properties: in a lookup their names, in a test their values.
-    pub(super) fn property_bytes(&self) -> usize {
+    pub(crate) fn property_bytes(&self) -> usize {
         self.property_bytes
     }
 
@@ -212,17 +212,17 @@ impl Note {
     }
 
     /// How much has to be decoded for its links.
-    pub(super) fn link_bytes(&self) -> usize {
+    pub(crate) fn link_bytes(&self) -> usize {
         self.links.len()
     }
 
     /// How much has to be decoded for everything but its links and properties.
-    pub(super) fn rest_bytes(&self) -> usize {
+    pub(crate) fn rest_bytes(&self) -> usize {
         self.rest.len()
     }
 
     /// By what the graph finds it.
-    pub(super) fn keys(&self) -> Cow<'_, Keys> {
+    pub(crate) fn keys(&self) -> Cow<'_, Keys> {
         match &self.keys {
             Some(keys) => Cow::Borrowed(keys),
             None => Cow::Owned(self.made_keys()),
@@ -263,22 +263,22 @@ impl Note {
     }
 
     /// Its links, in their order.
-    pub(super) fn links(&self) -> Vec<Link<'_>> {
+    pub(crate) fn links(&self) -> Vec<Link<'_>> {
         postcard::from_bytes(&self.links).unwrap_or_default()
     }
 
     /// The lines in which its links occur.
-    pub(super) fn contexts(&self) -> &LinkContexts {
+    pub(crate) fn contexts(&self) -> &LinkContexts {
         &self.contexts
     }
 
     /// Replaces them by the same lines in another place.
-    pub(super) fn set_contexts(&mut self, contexts: LinkContexts) {
+    pub(crate) fn set_contexts(&mut self, contexts: LinkContexts) {
         self.contexts = contexts;
     }
 
     /// Everything but its links and properties.
-    pub(super) fn rest(&self) -> Rest {
+    pub(crate) fn rest(&self) -> Rest {
         let Ok(packed) = postcard::from_bytes::<Packed>(&self.rest) else {
             return Rest::default();
         };
@@ -315,7 +315,7 @@ impl Note {
 
 /// A note as it is on disk.
 #[derive(Serialize, Deserialize)]
-pub(super) struct StoredNote<'a> {
+pub(crate) struct StoredNote<'a> {
     etag: &'a str,
     key: u64,
     lengths: [u32; 3],
@@ -330,7 +330,7 @@ pub(super) struct StoredNote<'a> {
 
 impl<'a> StoredNote<'a> {
     /// A note whose lines of links are there in the file.
-    pub(super) fn new(note: &'a Note, contexts: (u64, u32)) -> StoredNote<'a> {
+    pub(crate) fn new(note: &'a Note, contexts: (u64, u32)) -> StoredNote<'a> {
         let properties = note.properties.as_ref();
         StoredNote {
             etag: &note.etag,
@@ -347,7 +347,7 @@ impl<'a> StoredNote<'a> {
     }
 
     /// The note, stored in this file; `None` if what was stored cannot be read.
-    pub(super) fn restored(self, file: &Arc<File>) -> Option<Note> {
+    pub(crate) fn restored(self, file: &Arc<File>) -> Option<Note> {
         let properties: Option<Box<Map<String, Value>>> = match self.properties {
             Some(text) => Some(Box::new(compact(serde_json::from_str(&text).ok()?))),
             None => None,

@@ -3,24 +3,31 @@
 //! depends on the order in which notes were added.
 //!
 //! A file keeps its doc id as long as it keeps its path; doc ids are never reused.
+//!
+//! `record` has the facts of one note, `contexts` the lines around links, `disk` the file that the graph is saved to. No
+//! module here knows a caller: answers are made in `query`.
+
+pub(crate) mod contexts;
+pub(crate) mod disk;
+pub(crate) mod record;
 
 use std::collections::{BTreeMap, HashMap};
 
 use notehost_sdk::fold_name;
 use notehost_sdk::text::links::{Matched, Resolved, choose};
 
-use super::deadline::STEP_BYTES;
-use super::disk::SavedContexts;
-use super::record::Note;
-use super::text::Bitmap;
+use crate::limits::deadline::STEP_BYTES;
+use crate::text::Bitmap;
+use disk::SavedContexts;
 use notehost_vault::Stamp;
+use record::Note;
 
 /// All that is known of a vault's files.
 ///
 /// Invariant: every list of doc ids is sorted, and has a doc id once. So a note is taken out of a list, or put into it, without
 /// going through all of it, and what a note costs grows with what is in it, never with the square of that.
 #[derive(Default)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     files: Vec<Option<File>>,
     by_path: HashMap<Box<str>, u32>,
     /// By folded file name.
@@ -28,75 +35,75 @@ pub(super) struct Graph {
     /// The notes with a link to a name, by that name, folded.
     asking: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a tag, by its folded name and then by its spelling.
-    pub(super) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
+    pub(crate) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
     /// The notes with an alias, folded.
-    pub(super) aliases: HashMap<Box<str>, Vec<u32>>,
+    pub(crate) aliases: HashMap<Box<str>, Vec<u32>>,
     /// The files that are notes.
-    pub(super) notes: Bitmap,
+    pub(crate) notes: Bitmap,
     /// The files that searches leave out.
-    pub(super) ignored: Bitmap,
+    pub(crate) ignored: Bitmap,
     /// How many steps going through the properties of all notes takes, beside one for each note: almost none, unless some
     /// have very many properties.
-    pub(super) property_steps: usize,
+    pub(crate) property_steps: usize,
     /// Another number after each change.
-    pub(super) generation: u64,
+    pub(crate) generation: u64,
 }
 
 /// A note with a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tagged {
-    pub(super) doc_id: u32,
+pub(crate) struct Tagged {
+    pub(crate) doc_id: u32,
     /// How often the tag occurs in it: the commonest spelling is the one that occurs most often.
-    pub(super) count: u32,
+    pub(crate) count: u32,
 }
 
 /// A file of the vault.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct File {
-    pub(super) path: Box<str>,
-    pub(super) stamp: Stamp,
+pub(crate) struct File {
+    pub(crate) path: Box<str>,
+    pub(crate) stamp: Stamp,
     /// Whether it was read so soon after it changed that another change could have the same stamp.
-    pub(super) is_unsure: bool,
+    pub(crate) is_unsure: bool,
     /// Its facts; `None` for a file that is not a note or cannot be read as one.
-    pub(super) note: Option<Note>,
+    pub(crate) note: Option<Note>,
 }
 
 impl Graph {
     /// The file in a doc id.
-    pub(super) fn file(&self, doc_id: u32) -> Option<&File> {
+    pub(crate) fn file(&self, doc_id: u32) -> Option<&File> {
         self.files.get(doc_id as usize)?.as_ref()
     }
 
     /// The path in a doc id; `""` for an empty one.
-    pub(super) fn path(&self, doc_id: u32) -> &str {
+    pub(crate) fn path(&self, doc_id: u32) -> &str {
         self.file(doc_id).map_or("", |file| &file.path)
     }
 
     /// How many bytes the file in a doc id has.
-    pub(super) fn size(&self, doc_id: u32) -> usize {
+    pub(crate) fn size(&self, doc_id: u32) -> usize {
         let size = self.file(doc_id).map_or(0, |file| file.stamp.size());
         usize::try_from(size).unwrap_or(usize::MAX)
     }
 
     /// The note in a doc id.
-    pub(super) fn note(&self, doc_id: u32) -> Option<&Note> {
+    pub(crate) fn note(&self, doc_id: u32) -> Option<&Note> {
         self.file(doc_id)?.note.as_ref()
     }
 
     /// The doc id of a path, spelt exactly so.
-    pub(super) fn doc_id(&self, path: &str) -> Option<u32> {
+    pub(crate) fn doc_id(&self, path: &str) -> Option<u32> {
         self.by_path.get(path).copied()
     }
 
     /// Every file, in order of doc id.
-    pub(super) fn files(&self) -> impl Iterator<Item = (u32, &File)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (u32, &File)> {
         (0u32..)
             .zip(&self.files)
             .filter_map(|(doc_id, file)| Some((doc_id, file.as_ref()?)))
     }
 
     /// How many doc ids were ever given.
-    pub(super) fn doc_ids(&self) -> u32 {
+    pub(crate) fn doc_ids(&self) -> u32 {
         u32::try_from(self.files.len()).unwrap_or(u32::MAX)
     }
 
@@ -112,7 +119,7 @@ impl Graph {
     }
 
     /// Puts a file where it belongs, in the place of what was known of its path.
-    pub(super) fn put(&mut self, file: File, is_ignored: bool) -> u32 {
+    pub(crate) fn put(&mut self, file: File, is_ignored: bool) -> u32 {
         let doc_id = self.reserve(&file.path);
         self.forget_facts(doc_id);
         let name = fold_name(last_part(&file.path));
@@ -144,7 +151,7 @@ impl Graph {
     }
 
     /// The same file with another stamp.
-    pub(super) fn restamp(&mut self, doc_id: u32, stamp: Stamp, is_unsure: bool) {
+    pub(crate) fn restamp(&mut self, doc_id: u32, stamp: Stamp, is_unsure: bool) {
         if let Some(Some(file)) = self.files.get_mut(doc_id as usize) {
             file.stamp = stamp;
             file.is_unsure = is_unsure;
@@ -154,7 +161,7 @@ impl Graph {
     }
 
     /// How many words a note has, once they were counted.
-    pub(super) fn set_lengths(&mut self, doc_id: u32, lengths: [u32; 3]) {
+    pub(crate) fn set_lengths(&mut self, doc_id: u32, lengths: [u32; 3]) {
         if let Some(Some(File {
             note: Some(note), ..
         })) = self.files.get_mut(doc_id as usize)
@@ -164,7 +171,7 @@ impl Graph {
     }
 
     /// The lines of the links of these notes are in the saved file; notes that changed meanwhile keep theirs.
-    pub(super) fn move_contexts(&mut self, saved: Vec<SavedContexts>) {
+    pub(crate) fn move_contexts(&mut self, saved: Vec<SavedContexts>) {
         for (doc_id, key, contexts) in saved {
             if let Some(Some(File {
                 note: Some(note), ..
@@ -177,7 +184,7 @@ impl Graph {
     }
 
     /// Forgets a file. Returns its doc id, if it was known.
-    pub(super) fn remove(&mut self, path: &str) -> Option<u32> {
+    pub(crate) fn remove(&mut self, path: &str) -> Option<u32> {
         let doc_id = self.by_path.remove(path)?;
         self.forget_facts(doc_id);
         self.files[doc_id as usize] = None;
@@ -221,7 +228,7 @@ impl Graph {
     }
 
     /// Whether a file is left out of searches, decided again.
-    pub(super) fn set_ignored(&mut self, doc_id: u32, is_ignored: bool) {
+    pub(crate) fn set_ignored(&mut self, doc_id: u32, is_ignored: bool) {
         if self.ignored.contains(doc_id) == is_ignored {
             return;
         }
@@ -234,7 +241,7 @@ impl Graph {
     }
 
     /// The file that a target means in a link of the note at `source`, among the files in `seen`.
-    pub(super) fn resolve<'g>(
+    pub(crate) fn resolve<'g>(
         &'g self,
         source: &'g str,
         target: &str,
@@ -280,7 +287,7 @@ impl Graph {
     }
 
     /// The paths of the files in `seen` whose folded name is this, the shortest first.
-    pub(super) fn named(&self, name: &str, seen: &Bitmap) -> Vec<&str> {
+    pub(crate) fn named(&self, name: &str, seen: &Bitmap) -> Vec<&str> {
         let Some(doc_ids) = self.by_name.get(name) else {
             return Vec::new();
         };
@@ -293,12 +300,12 @@ impl Graph {
     }
 
     /// The doc ids of the files with a folded name.
-    pub(super) fn doc_ids_named(&self, name: &str) -> &[u32] {
+    pub(crate) fn doc_ids_named(&self, name: &str) -> &[u32] {
         self.by_name.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The notes that may link to a file of this path: they ask for its name, with or without `.md`.
-    pub(super) fn sources_naming(&self, path: &str) -> Vec<u32> {
+    pub(crate) fn sources_naming(&self, path: &str) -> Vec<u32> {
         let name = fold_name(last_part(path));
         let stem = name.strip_suffix(".md");
         let mut doc_ids: Vec<u32> = [Some(name.as_str()), stem]
@@ -315,7 +322,7 @@ impl Graph {
 }
 
 /// The last part of a path.
-pub(super) fn last_part(path: &str) -> &str {
+pub(crate) fn last_part(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
@@ -338,5 +345,4 @@ fn take(map: &mut HashMap<Box<str>, Vec<u32>>, key: &str, doc_id: u32) {
 }
 
 #[cfg(test)]
-#[path = "tests/graph.rs"]
 mod tests;

@@ -10,7 +10,7 @@ use notehost_platform::files::read_exact_at;
 
 /// The lines of the links of one note, encoded.
 #[derive(Clone, Debug)]
-pub(super) enum LinkContexts {
+pub(crate) enum LinkContexts {
     /// They are not in the saved file.
     Memory(Arc<[u8]>),
     /// A range of the saved file, which stays open also after it was replaced.
@@ -23,13 +23,13 @@ pub(super) enum LinkContexts {
 
 impl LinkContexts {
     /// Encodes the lines of links in their order; `None` is the line of the link before.
-    pub(super) fn new(lines: &[Option<&str>]) -> LinkContexts {
+    pub(crate) fn new(lines: &[Option<&str>]) -> LinkContexts {
         // Plain data into memory: nothing can fail.
         LinkContexts::Memory(postcard::to_stdvec(lines).unwrap_or_default().into())
     }
 
     /// How many bytes they take, encoded.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             LinkContexts::Memory(bytes) => bytes.len(),
             LinkContexts::Saved { length, .. } => *length as usize,
@@ -37,7 +37,7 @@ impl LinkContexts {
     }
 
     /// The encoded lines.
-    pub(super) fn bytes(&self) -> io::Result<Cow<'_, [u8]>> {
+    pub(crate) fn bytes(&self) -> io::Result<Cow<'_, [u8]>> {
         match self {
             LinkContexts::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
             LinkContexts::Saved {
@@ -60,7 +60,7 @@ impl PartialEq for LinkContexts {
 }
 
 /// The line of each link, from what [`LinkContexts::bytes`] returned; none if that is damaged.
-pub(super) fn decoded(bytes: &[u8]) -> Vec<&str> {
+pub(crate) fn decoded(bytes: &[u8]) -> Vec<&str> {
     let lines: Vec<Option<&str>> = postcard::from_bytes(bytes).unwrap_or_default();
     let mut before = "";
     let lines = lines.into_iter().map(|line| {

@@ -5,11 +5,11 @@ use notehost_sdk::fold_name;
 use notehost_sdk::index::NameAt;
 use notehost_sdk::words::{self, Form};
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::MAX_NAMES;
 use super::caller_view::CallerView;
-use super::deadline::Deadline;
-use super::graph::Graph;
+use crate::graph::Graph;
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::MAX_NAMES;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// Names of more words are not looked for.
@@ -20,7 +20,7 @@ const MAX_LETTERS: usize = 24;
 const MIN_CHARS: usize = 2;
 
 /// The names and aliases of notes that occur in a text, in their order; at each place the longest.
-pub(super) fn names_in(
+pub(crate) fn names_in(
     graph: &Graph,
     view: &CallerView,
     text: &str,

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::contexts::LinkContexts;
-use super::graph::{File, Graph};
 use super::record::StoredNote;
+use super::{File, Graph};
 use notehost_vault::Stamp;
 
 /// Another number whenever what is kept of a note changes: its words, its facts, their form.
@@ -37,7 +37,7 @@ struct StoredFile<'a> {
 }
 
 /// The files of the graph that was kept in a folder.
-pub(super) fn load(folder: &Path) -> Option<Vec<File>> {
+pub(crate) fn load(folder: &Path) -> Option<Vec<File>> {
     let mut file = fs::File::open(folder.join(NAME)).ok()?;
     let mut format = [0; FORMAT.len()];
     file.read_exact(&mut format).ok()?;
@@ -90,7 +90,7 @@ fn checked(file: &mut fs::File) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// A graph as it is written.
-pub(super) struct PackedGraph {
+pub(crate) struct PackedGraph {
     /// The notes.
     packed: Vec<u8>,
     /// The lines of the links of each note, by its doc id and key, in the order in which they are written.
@@ -98,10 +98,10 @@ pub(super) struct PackedGraph {
 }
 
 /// The lines of the links of a note with this doc id and key, in the file that was written.
-pub(super) type SavedContexts = (u32, u64, LinkContexts);
+pub(crate) type SavedContexts = (u32, u64, LinkContexts);
 
 /// Packs a graph, to be written by [`save`] when nobody waits for it any more.
-pub(super) fn packed(graph: &Graph) -> PackedGraph {
+pub(crate) fn packed(graph: &Graph) -> PackedGraph {
     let mut end = CONTEXTS_START;
     let mut contexts = Vec::new();
     let mut stored = Vec::new();
@@ -131,7 +131,7 @@ fn length_of(contexts: &LinkContexts) -> u32 {
 }
 
 /// Writes a packed graph: all of it, or nothing. Returns where the lines of links are now.
-pub(super) fn save(folder: &Path, graph: PackedGraph) -> io::Result<Vec<SavedContexts>> {
+pub(crate) fn save(folder: &Path, graph: PackedGraph) -> io::Result<Vec<SavedContexts>> {
     let temporary = folder.join(format!("{NAME}.new"));
     let file = fs::File::options()
         .read(true)
@@ -177,7 +177,7 @@ pub(super) fn save(folder: &Path, graph: PackedGraph) -> io::Result<Vec<SavedCon
 }
 
 /// How many bytes lie in a folder, with all that is below it.
-pub(super) fn size(folder: &Path) -> u64 {
+pub(crate) fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => size(&entry.path()),

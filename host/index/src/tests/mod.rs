@@ -13,8 +13,8 @@ use notehost_sdk::{MemoryVault, RawVault};
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::deadline::Deadline;
 use super::{Answer, Index, Question};
+use crate::limits::deadline::Deadline;
 use notehost_vault::{
     Access, CommitNote, Effect, Kind, Limits, Rules, Tier, Transaction, Vault, VaultSettings,
 };

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use notehost_sdk::index::{Condition, Field, Found, FoundNote, Query, Sort, SortBy};
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::{self, MAX_RESULTS};
 use super::caller_view::CallerView;
-use super::deadline::Deadline;
 use super::filter::fulfilling;
-use super::graph::Graph;
 use super::links;
-use super::record::Note;
 use super::sort::sorted;
-use super::text::{Failure, QueryWords, Texts, Tree};
+use crate::graph::Graph;
+use crate::graph::record::Note;
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::{self, MAX_RESULTS};
+use crate::limits::deadline::Deadline;
+use crate::text::{Failure, QueryWords, Texts, Tree};
 use notehost_vault::VaultError;
 
 /// Why a query failed.
-pub(super) enum FindError {
+pub(crate) enum FindError {
     /// The question is at fault.
     Question(VaultError),
     /// The full-text half is damaged and must be rebuilt.
@@ -41,10 +41,10 @@ impl From<Failure> for FindError {
 }
 
 /// A note that fits, and how well.
-pub(super) type Hit = (u32, Option<f32>);
+pub(crate) type Hit = (u32, Option<f32>);
 
 /// The notes that fulfil a query, as one caller sees them.
-pub(super) fn find(
+pub(crate) fn find(
     graph: &Graph,
     texts: &Texts,
     view: &CallerView,

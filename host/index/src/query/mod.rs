@@ -1,5 +1,19 @@
 //! The queries of the index and their answers. In an action that writes, an answer determines what is written: so the
 //! index is updated first, and the answer is validated again at commit.
+//!
+//! `caller_view` decides what the caller sees, and everything else here computes from that: `find` with `filter` and
+//! `sort` answers conditions; `links`, `link_graph`, `tags` and `names` read the graph; `complete` completes what a person
+//! types.
+
+pub(crate) mod caller_view;
+pub(crate) mod complete;
+mod filter;
+pub(crate) mod find;
+pub(crate) mod link_graph;
+pub(crate) mod links;
+pub(crate) mod names;
+pub(crate) mod sort;
+pub(crate) mod tags;
 
 use notehost_sdk::Code;
 use std::sync::Arc;
@@ -13,16 +27,16 @@ use notehost_sdk::is_note;
 use notehost_sdk::text::moving::texts_in_links;
 use serde::Serialize;
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::{self, MAX_TEXT_BYTES};
-use super::caller_view::{CachedParts, CallerView};
-use super::core::Core;
-use super::deadline::{CancelFlag, Deadline};
-use super::find::FindError;
-use super::indexer::REBUILD;
-use super::order::in_order;
-use super::text::{Bitmap, Failure};
-use super::{Index, find, links, names, tags};
+use crate::Index;
+use crate::core::Core;
+use crate::indexer::REBUILD;
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::{self, MAX_TEXT_BYTES};
+use crate::limits::deadline::{CancelFlag, Deadline};
+use crate::limits::order::in_order;
+use crate::text::{Bitmap, Failure};
+use caller_view::{CachedParts, CallerView};
+use find::FindError;
 use notehost_vault::{Effect, Kind, Transaction, VaultError};
 
 /// How long an action that writes waits for an index that is being built, if it has no deadline.
@@ -178,7 +192,7 @@ impl Index {
     }
 
     /// Whether the query can run on the async worker.
-    pub(super) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
+    pub(crate) fn is_quick(&self, transaction: &Transaction, question: &Question) -> bool {
         if transaction.access().effect != Effect::Read || !self.is_ready() {
             return false;
         }
@@ -315,7 +329,7 @@ fn listed(
 
 impl Core {
     /// Answers a question, from an index that has every commit that was made before.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         transaction: &Transaction,
         question: &Question,

@@ -3,7 +3,7 @@
 
 use parking_lot::RwLock;
 
-use super::Index;
+use crate::Index;
 use notehost_vault::{ChangeKind, Committed};
 
 /// What happened to a file.
@@ -30,10 +30,10 @@ type Listener = Box<dyn Fn(FileEvent) + Send + Sync>;
 
 /// The subscribers of file events.
 #[derive(Default)]
-pub(super) struct Listeners(RwLock<Vec<Listener>>);
+pub(crate) struct Listeners(RwLock<Vec<Listener>>);
 
 impl Listeners {
-    pub(super) fn notify(&self, edits: impl IntoIterator<Item = FileEvent>) {
+    pub(crate) fn notify(&self, edits: impl IntoIterator<Item = FileEvent>) {
         let listeners = self.0.read();
         for edited in edits {
             for listener in &*listeners {
@@ -44,7 +44,7 @@ impl Listeners {
 }
 
 /// What a commit did to files.
-pub(super) fn of_commit(committed: &Committed) -> impl Iterator<Item = FileEvent> {
+pub(crate) fn of_commit(committed: &Committed) -> impl Iterator<Item = FileEvent> {
     committed.files.iter().flat_map(|file| {
         let edit = match file.kind {
             ChangeKind::Create | ChangeKind::Rename => Edit::Appeared,

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{TagCount, Tags, TagsQuery};
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::MAX_TAG_DEPTH;
-use super::deadline::Deadline;
-use super::graph::Graph;
 use super::links::is_under;
-use super::order::in_order;
-use super::text::Bitmap;
+use crate::graph::Graph;
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::MAX_TAG_DEPTH;
+use crate::limits::deadline::Deadline;
+use crate::limits::order::in_order;
+use crate::text::Bitmap;
 use notehost_vault::VaultError;
 
 /// All tags, by their folded name.
-pub(super) struct TagTable {
+pub(crate) struct TagTable {
     /// By folded name.
     by_name: Vec<(Box<str>, TagCount)>,
     /// Their places in the order of use.
@@ -33,7 +33,7 @@ struct Gathered {
 
 impl TagTable {
     /// The tags of these notes.
-    pub(super) fn new(
+    pub(crate) fn new(
         graph: &Graph,
         notes: &Bitmap,
         deadline: &Deadline,
@@ -86,12 +86,12 @@ impl TagTable {
     }
 
     /// All of them, in order of name.
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.by_name.iter().map(|(_, count)| count.tag.as_str())
     }
 
     /// A page of them.
-    pub(super) fn page(
+    pub(crate) fn page(
         &self,
         asked: &TagsQuery,
         budget: &AnswerBudget,
@@ -151,7 +151,7 @@ fn different(mut doc_ids: Vec<u32>) -> u64 {
 }
 
 /// The tags of the notes below a folder, among those that a caller finds.
-pub(super) fn under(
+pub(crate) fn under(
     graph: &Graph,
     finds: &Bitmap,
     folder: &str,
@@ -168,7 +168,7 @@ pub(super) fn under(
 }
 
 /// The notes that have a tag or one below it.
-pub(super) fn tagged(graph: &Graph, tag: &str, deadline: &Deadline) -> Result<Bitmap, VaultError> {
+pub(crate) fn tagged(graph: &Graph, tag: &str, deadline: &Deadline) -> Result<Bitmap, VaultError> {
     let folded = fold_name(tag.strip_prefix('#').unwrap_or(tag).trim_end_matches('/'));
     let below = format!("{folded}/");
     let own = graph.tags.get(folded.as_str()).into_iter();

@@ -1,11 +1,8 @@
 //! However an index came to be, it answers alike; and what contains a text is never missing.
 
-use std::sync::Arc;
-
 use notehost_sdk::words as sdk_words;
 use proptest::prelude::*;
 
-use super::tests::{measured, note, words};
 use super::*;
 
 #[derive(Debug, Clone)]

@@ -5,12 +5,12 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::deadline::Deadline;
-use super::graph::Graph;
 use super::link_graph::LinkGraph;
 use super::links::Incoming;
 use super::tags::TagTable;
-use super::text::Bitmap;
+use crate::graph::Graph;
+use crate::limits::deadline::Deadline;
+use crate::text::Bitmap;
 use notehost_vault::{Transaction, VaultError};
 
 /// How many callers are remembered.
@@ -20,11 +20,11 @@ const MAX_REMEMBERED_BACKLINKS: usize = 512;
 
 /// The files that a caller sees.
 #[derive(Clone)]
-pub(super) struct CallerView {
+pub(crate) struct CallerView {
     /// Every file that it may know of, also those that are gone.
-    pub(super) sees: Arc<Bitmap>,
+    pub(crate) sees: Arc<Bitmap>,
     /// The notes that its searches are made of: without those that are ignored.
-    pub(super) finds: Arc<Bitmap>,
+    pub(crate) finds: Arc<Bitmap>,
     derived: Arc<Derived>,
 }
 
@@ -38,9 +38,9 @@ struct Derived {
 
 /// Which derived data is cached for a caller.
 #[derive(Clone, Copy, Default)]
-pub(super) struct CachedParts {
-    pub(super) link_graph: bool,
-    pub(super) tags: bool,
+pub(crate) struct CachedParts {
+    pub(crate) link_graph: bool,
+    pub(crate) tags: bool,
 }
 
 impl Derived {
@@ -62,7 +62,7 @@ type Expecting = (u64, Arc<Vec<String>>, u64);
 
 /// The views of recent callers.
 #[derive(Default)]
-pub(super) struct CallerViews {
+pub(crate) struct CallerViews {
     known: Mutex<Vec<Known>>,
     /// How many of the notes that are expected a caller sees.
     expecting: Mutex<Vec<Expecting>>,
@@ -81,7 +81,7 @@ struct Known {
 impl CallerViews {
     /// What the caller of this transaction sees. Rules are asked without holding up other callers; what was decided
     /// before the deadline passed is kept for the next question.
-    pub(super) fn of(
+    pub(crate) fn of(
         &self,
         transaction: &Transaction,
         graph: &Graph,
@@ -156,7 +156,7 @@ impl CallerViews {
 
 impl CallerViews {
     /// What is worked out for the caller of this transaction, for a generation of the graph.
-    pub(super) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
+    pub(crate) fn cached_parts(&self, transaction: &Transaction, generation: u64) -> CachedParts {
         let identity = transaction.access().rules.identity();
         let known = self.known.lock();
         let known = known.iter().find(|known| Some(known.identity) == identity);
@@ -166,7 +166,7 @@ impl CallerViews {
     }
 
     /// How many of these notes the caller of this transaction sees; counted once.
-    pub(super) fn count(
+    pub(crate) fn count(
         &self,
         transaction: &Transaction,
         expected: &Arc<Vec<String>>,
@@ -197,7 +197,7 @@ impl CallerViews {
 
 impl CallerView {
     /// Who links to whom, as far as it sees.
-    pub(super) fn link_graph(
+    pub(crate) fn link_graph(
         &self,
         graph: &Graph,
         deadline: &Deadline,
@@ -208,7 +208,7 @@ impl CallerView {
     }
 
     /// Who links to a file, as far as it sees.
-    pub(super) fn incoming(
+    pub(crate) fn incoming(
         &self,
         graph: &Graph,
         target: u32,
@@ -232,7 +232,7 @@ impl CallerView {
     }
 
     /// The tags that it sees.
-    pub(super) fn tags(
+    pub(crate) fn tags(
         &self,
         graph: &Graph,
         deadline: &Deadline,

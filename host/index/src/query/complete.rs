@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use notehost_sdk::{fold_name, stem_of};
 
-use super::Index;
 use super::caller_view::CallerView;
-use super::deadline::Deadline;
-use super::graph::Graph;
+use crate::Index;
+use crate::graph::Graph;
+use crate::limits::deadline::Deadline;
 use notehost_vault::{Transaction, VaultError};
 
 /// What is to be completed.
@@ -43,7 +43,7 @@ impl Index {
         completed.unwrap_or_default()
     }
 
-    pub(super) fn complete_until(
+    pub(crate) fn complete_until(
         &self,
         transaction: &Transaction,
         completing: CompletionKind<'_>,

@@ -10,7 +10,7 @@ use notehost_vault::VaultError;
 const RUN_LENGTH: usize = 512;
 
 /// All of these in order; equal ones stay as they are. Runs are sorted and then merged.
-pub(super) fn in_order<T: Copy>(
+pub(crate) fn in_order<T: Copy>(
     items: Vec<T>,
     compare: impl Fn(&T, &T) -> Ordering,
     deadline: &Deadline,
@@ -20,7 +20,7 @@ pub(super) fn in_order<T: Copy>(
 
 /// The same in runs of another length, with `before` called before each comparison of a merge. In runs of one there are no
 /// other comparisons.
-pub(super) fn in_order_by_runs<T: Copy>(
+pub(crate) fn in_order_by_runs<T: Copy>(
     mut items: Vec<T>,
     run: usize,
     compare: impl Fn(&T, &T) -> Ordering,

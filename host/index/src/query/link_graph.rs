@@ -7,17 +7,17 @@ use std::collections::{BTreeMap, HashMap};
 use notehost_sdk::fold_name;
 use notehost_sdk::index::{Degree, Edges, Missing, PlaceAt, Unresolved, UnresolvedQuery};
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::MAX_RESULTS;
 use super::caller_view::CallerView;
-use super::deadline::Deadline;
-use super::graph::Graph;
 use super::links::{LinkTarget, Resolver, is_under};
-use super::order::in_order;
+use crate::graph::Graph;
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::MAX_RESULTS;
+use crate::limits::deadline::Deadline;
+use crate::limits::order::in_order;
 use notehost_vault::VaultError;
 
 /// Who links to whom, as one caller sees it. Notes that searches leave out are not in it.
-pub(super) struct LinkGraph {
+pub(crate) struct LinkGraph {
     /// From, to, how many links; sorted by doc id.
     edges: Vec<(u32, u32, u32)>,
     degrees: HashMap<u32, Degree>,
@@ -104,7 +104,7 @@ fn number(place: usize) -> u32 {
 
 impl LinkGraph {
     /// Follows every link of every note that the caller finds.
-    pub(super) fn new(
+    pub(crate) fn new(
         graph: &Graph,
         view: &CallerView,
         deadline: &Deadline,
@@ -174,12 +174,12 @@ impl LinkGraph {
     }
 
     /// How many links a note has.
-    pub(super) fn degree(&self, doc_id: u32) -> Degree {
+    pub(crate) fn degree(&self, doc_id: u32) -> Degree {
         self.degrees.get(&doc_id).copied().unwrap_or_default()
     }
 
     /// Who links to whom, for the caller.
-    pub(super) fn rendered(
+    pub(crate) fn rendered(
         &self,
         graph: &Graph,
         view: &CallerView,
@@ -211,7 +211,7 @@ impl LinkGraph {
     }
 
     /// A page of the targets that are not there.
-    pub(super) fn unresolved(
+    pub(crate) fn unresolved(
         &self,
         graph: &Graph,
         asked: &UnresolvedQuery,

@@ -9,10 +9,10 @@ use notehost_sdk::index::{Sort, SortBy};
 use notehost_sdk::{fold_name, stem_of};
 
 use super::caller_view::CallerView;
-use super::deadline::{Deadline, STEP_BYTES};
 use super::find::Hit;
-use super::graph::Graph;
-use super::order::in_order_by_runs;
+use crate::graph::Graph;
+use crate::limits::deadline::{Deadline, STEP_BYTES};
+use crate::limits::order::in_order_by_runs;
 use notehost_vault::VaultError;
 
 /// How many are sorted between two deadline checks, if what they are sorted by is short.
@@ -29,7 +29,7 @@ struct Column<'g> {
 }
 
 /// A page of hits in the requested order.
-pub(super) fn sorted(
+pub(crate) fn sorted(
     graph: &Graph,
     view: &CallerView,
     hits: &[Hit],

@@ -9,30 +9,30 @@ use std::cell::Cell;
 use notehost_vault::VaultError;
 
 /// How many bytes an answer may have that comes in pages.
-pub(super) const MAX_PAGE_BYTES: usize = 32 << 20;
+pub(crate) const MAX_PAGE_BYTES: usize = 32 << 20;
 /// How many bytes a list of files or links of the whole vault may have, which has no pages.
 const MAX_LIST_BYTES: usize = 128 << 20;
 /// What an item takes beside its texts: the names of its fields, numbers.
 const ITEM_BYTES: usize = 64;
 
 /// The bytes that are left for an answer.
-pub(super) struct AnswerBudget {
+pub(crate) struct AnswerBudget {
     left: Cell<usize>,
     most: usize,
 }
 
 impl AnswerBudget {
     /// For an answer that comes in pages.
-    pub(super) fn of_page() -> AnswerBudget {
+    pub(crate) fn of_page() -> AnswerBudget {
         AnswerBudget::new(MAX_PAGE_BYTES)
     }
 
     /// For a list that is returned whole.
-    pub(super) fn of_list() -> AnswerBudget {
+    pub(crate) fn of_list() -> AnswerBudget {
         AnswerBudget::new(MAX_LIST_BYTES)
     }
 
-    pub(super) fn new(bytes: usize) -> AnswerBudget {
+    pub(crate) fn new(bytes: usize) -> AnswerBudget {
         AnswerBudget {
             left: Cell::new(bytes),
             most: bytes,
@@ -40,14 +40,14 @@ impl AnswerBudget {
     }
 
     /// Before so many bytes are put into the answer.
-    pub(super) fn take(&self, bytes: usize) -> Result<(), VaultError> {
+    pub(crate) fn take(&self, bytes: usize) -> Result<(), VaultError> {
         self.check(bytes)?;
         self.left.set(self.left.get() - bytes);
         Ok(())
     }
 
     /// The same for an item with these texts.
-    pub(super) fn take_item(
+    pub(crate) fn take_item(
         &self,
         texts: impl IntoIterator<Item = usize>,
     ) -> Result<(), VaultError> {
@@ -56,7 +56,7 @@ impl AnswerBudget {
     }
 
     /// Whether so many bytes more would fit.
-    pub(super) fn check(&self, bytes: usize) -> Result<(), VaultError> {
+    pub(crate) fn check(&self, bytes: usize) -> Result<(), VaultError> {
         match bytes > self.left.get() {
             true => Err(self.too_large()),
             false => Ok(()),

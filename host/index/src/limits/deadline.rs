@@ -15,11 +15,11 @@ use notehost_vault::{Transaction, VaultError};
 /// How many steps are made between two deadline checks.
 const STEPS: u32 = 128;
 /// How many bytes of properties, texts or keys are gone through in one step.
-pub(super) const STEP_BYTES: usize = 1 << 10;
+pub(crate) const STEP_BYTES: usize = 1 << 10;
 /// How long a question may take on an async worker.
 const QUICK_TIME: Duration = Duration::from_millis(4);
 /// How many bytes may be decoded in one piece on an async worker.
-pub(super) const QUICK_BYTES: usize = 64 << 10;
+pub(crate) const QUICK_BYTES: usize = 64 << 10;
 /// How long to wait before a lock is tried again, at first and at most.
 const RETRY_DELAY: Duration = Duration::from_micros(100);
 const MAX_RETRY_DELAY: Duration = Duration::from_millis(5);
@@ -28,7 +28,7 @@ const MAX_RETRY_DELAY: Duration = Duration::from_millis(5);
 pub type CancelFlag = Arc<AtomicBool>;
 
 /// When work on a question ends.
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     at: Option<Instant>,
     cancelled: Option<CancelFlag>,
     /// Whether it runs on an async worker, which must not wait.
@@ -52,7 +52,7 @@ impl Deadline {
     }
 
     /// The deadline of the call that began a transaction.
-    pub(super) fn of(transaction: &Transaction, cancelled: Option<&CancelFlag>) -> Deadline {
+    pub(crate) fn of(transaction: &Transaction, cancelled: Option<&CancelFlag>) -> Deadline {
         Deadline {
             cancelled: cancelled.cloned(),
             ..Deadline::new(transaction.access().limits.deadline)
@@ -60,14 +60,14 @@ impl Deadline {
     }
 
     /// The same, but not later than in so long.
-    pub(super) fn within(transaction: &Transaction, time: Duration) -> Deadline {
+    pub(crate) fn within(transaction: &Transaction, time: Duration) -> Deadline {
         let latest = Instant::now() + time;
         let own = transaction.access().limits.deadline;
         Deadline::new(Some(own.map_or(latest, |own| own.min(latest))))
     }
 
     /// A slice of an async worker's time.
-    pub(super) fn quick(transaction: &Transaction) -> Deadline {
+    pub(crate) fn quick(transaction: &Transaction) -> Deadline {
         Deadline {
             is_quick: true,
             ..Deadline::within(transaction, QUICK_TIME)
@@ -75,13 +75,13 @@ impl Deadline {
     }
 
     /// None at all: for the thread that keeps the index, and for tests.
-    pub(super) fn none() -> Deadline {
+    pub(crate) fn none() -> Deadline {
         Deadline::new(None)
     }
 
     /// Passes after so many steps and checks.
     #[cfg(test)]
-    pub(super) fn after(steps: u64) -> Deadline {
+    pub(crate) fn after(steps: u64) -> Deadline {
         Deadline {
             left: Some(Cell::new(steps)),
             ..Deadline::new(None)
@@ -90,13 +90,13 @@ impl Deadline {
 
     /// How many steps and checks of [`Deadline::after`] are left.
     #[cfg(test)]
-    pub(super) fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.left.as_ref().map_or(0, Cell::get)
     }
 
     /// One small step more; fails with `timeout` once the time is up.
     #[inline]
-    pub(super) fn step(&self) -> Result<(), VaultError> {
+    pub(crate) fn step(&self) -> Result<(), VaultError> {
         #[cfg(test)]
         self.count()?;
         let steps = self.steps.get().wrapping_add(1);
@@ -108,14 +108,14 @@ impl Deadline {
     }
 
     /// The same before something that is not small.
-    pub(super) fn check(&self) -> Result<(), VaultError> {
+    pub(crate) fn check(&self) -> Result<(), VaultError> {
         #[cfg(test)]
         self.count()?;
         self.check_now()
     }
 
     /// The same before so many bytes are decoded or searched in one piece.
-    pub(super) fn before(&self, bytes: usize) -> Result<(), VaultError> {
+    pub(crate) fn before(&self, bytes: usize) -> Result<(), VaultError> {
         match bytes > QUICK_BYTES {
             true if self.is_quick => Err(VaultError::timeout()),
             true => self.check(),
@@ -124,7 +124,7 @@ impl Deadline {
     }
 
     /// The same before so many bytes are gone through in one piece: as many steps as that takes. What is small takes one.
-    pub(super) fn before_all(&self, bytes: usize) -> Result<(), VaultError> {
+    pub(crate) fn before_all(&self, bytes: usize) -> Result<(), VaultError> {
         self.before(bytes)?;
         let steps = u32::try_from(bytes / STEP_BYTES).unwrap_or(u32::MAX);
         #[cfg(test)]
@@ -165,12 +165,12 @@ impl Deadline {
     }
 
     /// Takes a lock as soon as it is free.
-    pub(super) fn lock<'l, T>(&self, lock: &'l Mutex<T>) -> Result<MutexGuard<'l, T>, VaultError> {
+    pub(crate) fn lock<'l, T>(&self, lock: &'l Mutex<T>) -> Result<MutexGuard<'l, T>, VaultError> {
         self.wait_for(|| lock.try_lock())
     }
 
     /// Takes a read lock, waiting until the deadline.
-    pub(super) fn read<'l, T>(
+    pub(crate) fn read<'l, T>(
         &self,
         lock: &'l RwLock<T>,
     ) -> Result<RwLockReadGuard<'l, T>, VaultError> {

@@ -9,19 +9,19 @@ use notehost_sdk::index::{Backlink, Backlinks, BacklinksQuery, LinkAt};
 use notehost_sdk::text::facts::has_place;
 use notehost_sdk::text::links::Resolved;
 
-use super::answer_budget::AnswerBudget;
-use super::bounds::MAX_RESULTS;
 use super::caller_view::CallerView;
-use super::contexts;
-use super::deadline::Deadline;
-use super::graph::{Graph, last_part};
-use super::order::in_order;
-use super::record::{Link, Note};
-use super::text::Bitmap;
+use crate::graph::contexts;
+use crate::graph::record::{Link, Note};
+use crate::graph::{Graph, last_part};
+use crate::limits::answer_budget::AnswerBudget;
+use crate::limits::bounds::MAX_RESULTS;
+use crate::limits::deadline::Deadline;
+use crate::limits::order::in_order;
+use crate::text::Bitmap;
 use notehost_vault::VaultError;
 
 /// Whether a path is this note, or is in this folder or below it.
-pub(super) fn is_under(path: &str, folder: &str) -> bool {
+pub(crate) fn is_under(path: &str, folder: &str) -> bool {
     folder.is_empty()
         || path
             .strip_prefix(folder)
@@ -82,7 +82,7 @@ fn may_begin_alike(text: &str, folded: &str) -> bool {
 
 /// The target of a link.
 #[derive(Clone, Copy)]
-pub(super) enum LinkTarget {
+pub(crate) enum LinkTarget {
     /// To this file.
     To(u32),
     /// To nothing that is there.
@@ -93,7 +93,7 @@ pub(super) enum LinkTarget {
 
 /// Follows the links of one note. Each target is resolved once: many links of a note are to the same file, and many files
 /// may have the name that they ask for.
-pub(super) struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     graph: &'a Graph,
     source: &'a str,
     sees: &'a Bitmap,
@@ -101,7 +101,7 @@ pub(super) struct Resolver<'a> {
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn of(graph: &'a Graph, source: u32, sees: &'a Bitmap) -> Resolver<'a> {
+    pub(crate) fn of(graph: &'a Graph, source: u32, sees: &'a Bitmap) -> Resolver<'a> {
         Resolver {
             graph,
             source: graph.path(source),
@@ -124,7 +124,7 @@ impl<'a> Resolver<'a> {
         Ok(resolved)
     }
 
-    pub(super) fn led(
+    pub(crate) fn led(
         &mut self,
         link: &Link<'a>,
         deadline: &Deadline,
@@ -160,7 +160,7 @@ fn links_of<'g>(
 }
 
 /// The notes that link to a file, in order of path and without itself, each with how many of its links do.
-pub(super) type Incoming = Vec<(u32, u32)>;
+pub(crate) type Incoming = Vec<(u32, u32)>;
 
 fn incoming(
     graph: &Graph,
@@ -222,7 +222,7 @@ impl<'a> LinkMatcher<'a> {
 
 /// The links to a file. Only the notes of the page are looked into; which notes link there is known since it was first
 /// asked.
-pub(super) fn backlinks(
+pub(crate) fn backlinks(
     graph: &Graph,
     view: &CallerView,
     asked: &BacklinksQuery,
@@ -292,7 +292,7 @@ pub(super) fn backlinks(
 }
 
 /// The notes that link to a file, without itself.
-pub(super) fn sources(
+pub(crate) fn sources(
     graph: &Graph,
     view: &CallerView,
     path: &str,
@@ -310,7 +310,7 @@ pub(super) fn sources(
 }
 
 /// The files that a note links to, without itself.
-pub(super) fn targets(
+pub(crate) fn targets(
     graph: &Graph,
     view: &CallerView,
     path: &str,
@@ -337,7 +337,7 @@ pub(super) fn targets(
 }
 
 /// The links of a note, with what they lead to.
-pub(super) fn outgoing(
+pub(crate) fn outgoing(
     graph: &Graph,
     view: &CallerView,
     doc_id: u32,
