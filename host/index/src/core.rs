@@ -24,7 +24,7 @@ use notehost_vault::{FileStat, Vault, VaultError, etag_of};
 
 /// Larger notes are not read.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// How many files are read before what they hold is applied.
+/// How many files are read before their content is applied.
 const BATCH_SIZE: usize = 256;
 /// The folder of the full-text half.
 const TEXT: &str = "text";
@@ -159,7 +159,7 @@ impl Core {
         self.saved.store(graph.generation, Ordering::Relaxed);
     }
 
-    /// Writes the graph down, if it changed.
+    /// Saves the graph, if it changed.
     pub(super) fn save(&self) {
         let (packed, generation) = {
             let graph = self.graph();
@@ -177,7 +177,7 @@ impl Core {
         }
     }
 
-    /// Brings the index in step with what was scanned of the whole vault. Returns the files that had changed.
+    /// Compares the index with a scan of the whole vault. Returns the files that changed.
     pub(super) fn compare(&self, scanned: &[FileStat]) -> Vec<String> {
         let mut known: HashSet<&str> = HashSet::new();
         let mut changed = Vec::new();
@@ -201,7 +201,7 @@ impl Core {
     }
 
     /// Reads many files at once. They are found after the next flush of the text half, which `each` may ask for.
-    /// Returns what had happened to them.
+    /// Returns their events.
     pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) -> Vec<FileEvent> {
         let mut done = 0;
         let mut edits = Vec::new();
@@ -380,14 +380,14 @@ impl Core {
         }
     }
 
-    /// Reads again what is left out of searches, if that changed.
+    /// Reads the ignore rules again, if they changed.
     pub(super) fn refresh_ignored(&self) {
         if self.ignored().is_current(&self.vault) {
             return;
         }
         let fresh = Arc::new(Ignored::of(&self.vault));
         fresh.log_refused();
-        // A file that comes from now on is decided by the new rules; the others are, before anybody has to wait.
+        // New files are decided by the new rules from now on; known files are decided before the lock is taken.
         *self.ignored.write() = fresh.clone();
         let decided: Vec<(String, bool)> = {
             let graph = self.graph();
@@ -430,7 +430,7 @@ impl Core {
     }
 }
 
-/// What a note is called.
+/// The names of a note: file name, aliases and title.
 fn names(path: &str, facts: &Facts) -> String {
     let aliases = facts.aliases.iter().map(String::as_str);
     let names = [stem_of(path)].into_iter().chain(aliases);

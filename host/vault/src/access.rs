@@ -94,13 +94,13 @@ pub trait Rules: Send + Sync {
         self.tier(path)
     }
 
-    /// Names these rules for as long as the process lives: rules with equal names answer alike. Without a name nothing
-    /// that was derived from them is kept.
+    /// Identifies these rules while the process runs: rules with equal identities decide alike. Without one, nothing that
+    /// was derived from them is cached.
     fn identity(&self) -> Option<u64> {
         None
     }
 
-    /// Told of an action that tries more than it was declared to do, and is refused.
+    /// Reports an action that was refused because it tried more than it was declared to do.
     fn overstepped(&self, needed: Effect) {
         let _ = needed;
     }
@@ -111,7 +111,7 @@ pub trait Rules: Send + Sync {
         None
     }
 
-    /// What the component's grant has taken from the caller since this was last asked.
+    /// What the component's grant has taken from the caller since the last call of this function.
     fn grant_usage(&self) -> GrantUsage {
         GrantUsage::default()
     }
@@ -152,7 +152,7 @@ pub struct Limits {
     pub max_retained_bytes: u64,
     /// How many bytes a component may keep in its store, per vault.
     pub store_quota: u64,
-    /// When walks and scans give up with `timeout`.
+    /// When walks and scans fail with `timeout`.
     pub deadline: Option<Instant>,
 }
 

@@ -43,11 +43,11 @@ pub struct Page {
 pub struct Blob {
     /// The content.
     pub bytes: Arc<[u8]>,
-    /// Names the content: equal bytes have equal etags.
+    /// Identifies the content: equal bytes have equal etags.
     pub etag: String,
 }
 
-/// Something that was removed and can be had back.
+/// An entry of the trash, which can be restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trashed {
     /// For `restore`.

@@ -16,7 +16,7 @@ use super::record::StoredNote;
 use super::{File, Graph};
 use notehost_vault::Stamp;
 
-/// Another number whenever what is kept of a note changes: its words, its facts, their form.
+/// Changes with what is stored of a note: its words, its facts, their encoding.
 const FORMAT: &str = concat!("notehost index 3 of ", env!("CARGO_PKG_VERSION"), "\n");
 const NAME: &str = "graph";
 /// How long a digest is, and the length of the lines.
@@ -36,7 +36,7 @@ struct StoredFile<'a> {
     note: Option<StoredNote<'a>>,
 }
 
-/// The files of the graph that was kept in a folder.
+/// The files of the graph that is saved in a folder.
 pub(crate) fn load(folder: &Path) -> Option<Vec<File>> {
     let mut file = fs::File::open(folder.join(NAME)).ok()?;
     let mut format = [0; FORMAT.len()];
@@ -100,7 +100,7 @@ pub(crate) struct PackedGraph {
 /// The lines of the links of a note with this doc id and key, in the file that was written.
 pub(crate) type SavedContexts = (u32, u64, LinkContexts);
 
-/// Packs a graph, to be written by [`save`] when nobody waits for it any more.
+/// Encodes a graph, to be written by [`save`] after the lock is released.
 pub(crate) fn packed(graph: &Graph) -> PackedGraph {
     let mut end = CONTEXTS_START;
     let mut contexts = Vec::new();
@@ -176,7 +176,7 @@ pub(crate) fn save(folder: &Path, graph: PackedGraph) -> io::Result<Vec<SavedCon
     Ok(saved.collect())
 }
 
-/// How many bytes lie in a folder, with all that is below it.
+/// The size of a folder in bytes, with everything below it.
 pub(crate) fn size(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries.map(|entry| match entry.metadata() {

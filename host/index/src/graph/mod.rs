@@ -22,9 +22,9 @@ use disk::SavedContexts;
 use notehost_vault::Stamp;
 use record::Note;
 
-/// All that is known of a vault's files.
+/// What is known of the files of a vault.
 ///
-/// Invariant: every list of doc ids is sorted, and has a doc id once. So a note is taken out of a list, or put into it, without
+/// Invariant: every list of doc ids is sorted, and contains a doc id once. So a note is taken out of a list, or put into it, without
 /// going through all of it, and what a note costs grows with what is in it, never with the square of that.
 #[derive(Default)]
 pub(crate) struct Graph {
@@ -33,7 +33,7 @@ pub(crate) struct Graph {
     /// By folded file name.
     by_name: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a link to a name, by that name, folded.
-    asking: HashMap<Box<str>, Vec<u32>>,
+    linking: HashMap<Box<str>, Vec<u32>>,
     /// The notes with a tag, by its folded name and then by its spelling.
     pub(crate) tags: BTreeMap<Box<str>, BTreeMap<Box<str>, Vec<Tagged>>>,
     /// The notes with an alias, folded.
@@ -45,7 +45,7 @@ pub(crate) struct Graph {
     /// How many steps going through the properties of all notes takes, beside one for each note: almost none, unless some
     /// have very many properties.
     pub(crate) property_steps: usize,
-    /// Another number after each change.
+    /// Changes with each edit.
     pub(crate) generation: u64,
 }
 
@@ -69,23 +69,23 @@ pub(crate) struct File {
 }
 
 impl Graph {
-    /// The file in a doc id.
+    /// The file with a doc id.
     pub(crate) fn file(&self, doc_id: u32) -> Option<&File> {
         self.files.get(doc_id as usize)?.as_ref()
     }
 
-    /// The path in a doc id; `""` for an empty one.
+    /// The path of a doc id; `""` if it has no file.
     pub(crate) fn path(&self, doc_id: u32) -> &str {
         self.file(doc_id).map_or("", |file| &file.path)
     }
 
-    /// How many bytes the file in a doc id has.
+    /// The size of the file with a doc id, in bytes.
     pub(crate) fn size(&self, doc_id: u32) -> usize {
         let size = self.file(doc_id).map_or(0, |file| file.stamp.size());
         usize::try_from(size).unwrap_or(usize::MAX)
     }
 
-    /// The note in a doc id.
+    /// The note with a doc id.
     pub(crate) fn note(&self, doc_id: u32) -> Option<&Note> {
         self.file(doc_id)?.note.as_ref()
     }
@@ -118,7 +118,7 @@ impl Graph {
         doc_id
     }
 
-    /// Puts a file where it belongs, in the place of what was known of its path.
+    /// Adds a file, replacing what was known of its path.
     pub(crate) fn put(&mut self, file: File, is_ignored: bool) -> u32 {
         let doc_id = self.reserve(&file.path);
         self.forget_facts(doc_id);
@@ -131,8 +131,8 @@ impl Graph {
             self.notes.insert(doc_id);
             self.property_steps += note.property_bytes() / STEP_BYTES;
             let keys = note.keys();
-            for asked in &keys.asked {
-                add(&mut self.asking, asked, doc_id);
+            for name in &keys.link_names {
+                add(&mut self.linking, name, doc_id);
             }
             for (tag, count) in &keys.tags {
                 let spellings = self.tags.entry(fold_name(tag).into()).or_default();
@@ -155,7 +155,7 @@ impl Graph {
         if let Some(Some(file)) = self.files.get_mut(doc_id as usize) {
             file.stamp = stamp;
             file.is_unsure = is_unsure;
-            // When a note was changed is told to callers.
+            // Callers see when a note was changed.
             self.generation += 1;
         }
     }
@@ -202,8 +202,8 @@ impl Graph {
         let Some(note) = &file.note else { return };
         self.property_steps -= note.property_bytes() / STEP_BYTES;
         let keys = note.keys();
-        for asked in &keys.asked {
-            take(&mut self.asking, asked, doc_id);
+        for name in &keys.link_names {
+            take(&mut self.linking, name, doc_id);
         }
         for (tag, _) in &keys.tags {
             let folded = fold_name(tag);
@@ -311,7 +311,7 @@ impl Graph {
         let mut doc_ids: Vec<u32> = [Some(name.as_str()), stem]
             .into_iter()
             .flatten()
-            .filter_map(|name| self.asking.get(name))
+            .filter_map(|name| self.linking.get(name))
             .flatten()
             .copied()
             .collect();

@@ -25,7 +25,7 @@ pub(crate) struct Note {
     pub(crate) lengths: [u32; 3],
     /// Which kinds of things are in it.
     pub(crate) has: Holds,
-    /// Asked for in whole vaults, so it is kept as it is.
+    /// Needed for all notes at once, so it is not encoded.
     pub(crate) properties: Option<Box<Map<String, Value>>>,
     /// About how many bytes these take, in memory or as JSON.
     property_bytes: usize,
@@ -39,15 +39,15 @@ pub(crate) struct Note {
 /// By what the graph finds a note: each once, however often it occurs in the note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Keys {
-    /// The folded names that its links ask for.
-    pub(crate) asked: Box<[Box<str>]>,
+    /// The folded names that its links refer to.
+    pub(crate) link_names: Box<[Box<str>]>,
     /// Its tags as they are written, and how often.
     pub(crate) tags: Box<[(Box<str>, u32)]>,
     /// Its aliases, folded.
     pub(crate) aliases: Box<[Box<str>]>,
 }
 
-/// From this size on the keys of a note are made once, and kept.
+/// From this size on the keys of a note are computed once, and cached.
 const LARGE_BYTES: usize = 16 << 10;
 
 /// Which kinds of things a note holds, one bit each.
@@ -128,7 +128,7 @@ struct PackedKeys<'a> {
     tags: Vec<(&'a str, u32, bool)>,
 }
 
-/// The same, as it is written down: without names of fields.
+/// The same as it is saved: without names of fields.
 #[derive(Serialize, Deserialize)]
 struct Packed {
     aliases: Vec<String>,
@@ -237,8 +237,8 @@ impl Note {
             .filter(|link| !link.external && !link.target.is_empty())
             .map(|link| link.target)
             .collect();
-        let asked: BTreeSet<String> = targets.into_iter().map(target_file_name).collect();
-        // What follows in the record is left alone.
+        let link_names: BTreeSet<String> = targets.into_iter().map(target_file_name).collect();
+        // The rest of the record is not decoded.
         let Ok((packed, _)) = postcard::take_from_bytes::<PackedKeys<'_>>(&self.rest) else {
             return Keys::default();
         };
@@ -256,7 +256,7 @@ impl Note {
         let aliases = packed.aliases.into_iter().map(fold_name);
         let aliases: BTreeSet<String> = aliases.collect();
         Keys {
-            asked: asked.into_iter().map(Into::into).collect(),
+            link_names: link_names.into_iter().map(Into::into).collect(),
             tags: tags.into(),
             aliases: aliases.into_iter().map(Into::into).collect(),
         }

@@ -42,7 +42,7 @@ fn file(path: &str, text: &str) -> File {
     }
 }
 
-/// Every list of a graph, made from its files alone. Slots come in ascending order, so each list is sorted.
+/// Every list of a graph, made from its files alone. Doc ids come in ascending order, so each list is sorted.
 fn scanned(graph: &Graph) -> Graph {
     let mut scan = Graph::default();
     for (doc_id, file) in graph.files() {
@@ -50,8 +50,8 @@ fn scanned(graph: &Graph) -> Graph {
         scan.by_name.entry(name.into()).or_default().push(doc_id);
         let keys = file.note.as_ref().expect("all are notes").keys();
         scan.notes.insert(doc_id);
-        for asked in &keys.asked {
-            scan.asking.entry(asked.clone()).or_default().push(doc_id);
+        for name in &keys.link_names {
+            scan.linking.entry(name.clone()).or_default().push(doc_id);
         }
         for (tag, count) in &keys.tags {
             let spellings = scan.tags.entry(fold_name(tag).into()).or_default();
@@ -81,7 +81,7 @@ proptest! {
             }
             let scan = scanned(&graph);
             prop_assert_eq!(&graph.by_name, &scan.by_name);
-            prop_assert_eq!(&graph.asking, &scan.asking);
+            prop_assert_eq!(&graph.linking, &scan.linking);
             prop_assert_eq!(&graph.tags, &scan.tags);
             prop_assert_eq!(&graph.aliases, &scan.aliases);
             prop_assert_eq!(&graph.notes, &scan.notes);
@@ -119,5 +119,5 @@ fn repeated_values_find_a_note_once() {
         ]
     );
     graph.remove("Plan.md");
-    assert!(graph.tags.is_empty() && graph.asking.is_empty() && graph.by_name.is_empty());
+    assert!(graph.tags.is_empty() && graph.linking.is_empty() && graph.by_name.is_empty());
 }

@@ -11,7 +11,7 @@ use notehost_vault::{ChangeKind, Committed};
 pub enum Edit {
     /// It was not there before.
     Appeared,
-    /// It says something else.
+    /// Its content changed.
     Altered,
     /// It was removed.
     Gone,
@@ -62,7 +62,7 @@ pub(crate) fn of_commit(committed: &Committed) -> impl Iterator<Item = FileEvent
 
 impl Index {
     /// Calls a function for each file that something happened to, in this order for one file. Commits and the index wait
-    /// for it, so it should hand over and return.
+    /// for it, so it should hand the event over and return.
     pub fn on_edit(&self, listener: impl Fn(FileEvent) + Send + Sync + 'static) {
         let listeners = &self.core.listeners.0;
         let mut listeners = listeners.write();

@@ -8,7 +8,7 @@ use crate::graph::{File, Graph};
 use crate::text::Measure;
 use notehost_vault::Stamp;
 
-/// What looking at a file came to.
+/// The outcome of reading a file.
 pub(crate) enum FileRead {
     Gone,
     Same,
@@ -47,7 +47,7 @@ pub(crate) struct ReadText {
     pub(crate) measure: Measure,
 }
 
-/// A note that is there and cannot be read: its name is known.
+/// A note that exists and cannot be read: its name is indexed.
 pub(crate) fn unreadable(path: &str, stamp: Stamp) -> FileRead {
     FileRead::Read(Box::new(Read {
         file: File {

@@ -9,7 +9,7 @@ use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
 use notehost_vault::Vault;
 use notehost_vault::glob::check_bounds;
 
-/// Where the vault says what to leave out.
+/// The file of the vault with ignore rules.
 pub(crate) const RULES: &str = ".notehostignore";
 /// Obsidian's settings.
 pub(crate) const OBSIDIAN: &str = ".obsidian/app.json";
@@ -31,7 +31,7 @@ const MAX_REGEX_DEPTH: u32 = 50;
 /// How many of those that are not taken are reported one by one.
 const MAX_REFUSED: usize = 20;
 
-/// What is left out of searches.
+/// Ignore rules of a vault.
 pub struct Ignored {
     /// Beginnings of paths, folded.
     beginnings: Vec<String>,
@@ -39,7 +39,7 @@ pub struct Ignored {
     rules: Gitignore,
     /// Names what was read, to notice when it changes.
     source: [u8; 32],
-    /// Lines that cannot be understood, and why.
+    /// Lines that are invalid, and why.
     pub refused: Vec<String>,
     /// How many more there are.
     unreported: usize,
@@ -68,7 +68,7 @@ impl Taken {
 }
 
 impl Ignored {
-    /// What a vault says now.
+    /// Reads the rules of a vault.
     pub fn of(vault: &Vault) -> Ignored {
         let rules = vault.own_file(RULES, MAX_FILE_BYTES).unwrap_or_default();
         let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Ignored {
         ignored
     }
 
-    /// Tells the log what is not taken.
+    /// Logs the rules that are not used.
     pub(crate) fn log_refused(&self) {
         if !self.refused.is_empty() {
             tracing::warn!(
@@ -113,7 +113,7 @@ impl Ignored {
         self.refused.push(format!("{source}: `{shown}{cut}`"));
     }
 
-    /// Whether the vault still says the same.
+    /// Whether the rules of the vault are unchanged.
     pub(crate) fn is_current(&self, vault: &Vault) -> bool {
         let rules = vault.own_file(RULES, MAX_FILE_BYTES).unwrap_or_default();
         let obsidian = vault.own_file(OBSIDIAN, MAX_FILE_BYTES).unwrap_or_default();

@@ -33,7 +33,7 @@ const SCAN_INTERVAL_UNWATCHED: Duration = Duration::from_millis(1200);
 const SCAN_PAUSE_FACTOR: u32 = 20;
 /// More edits than this at once are read in bulk.
 const BULK_READ_THRESHOLD: usize = 64;
-/// When pending texts are written down: so many of them, or none for so long.
+/// When pending texts are saved: so many of them, or none for so long.
 const FLUSH_BATCH_SIZE: usize = 256;
 const FLUSH_DELAY: Duration = Duration::from_secs(3);
 const SAVE_DELAY: Duration = Duration::from_secs(10);
@@ -84,7 +84,7 @@ pub(crate) fn run(
     }
 }
 
-/// Reads everything that is not known yet.
+/// Reads every file that is not indexed yet.
 fn build(core: &Core) {
     let Ok(Some(scanned)) = core.vault.scan_files(|| !core.is_stopping()) else {
         return;
@@ -138,7 +138,7 @@ impl<'a> Indexer<'a> {
         }
     }
 
-    /// How long nothing has to be done.
+    /// How long the indexer may wait.
     fn rest(&self) -> Duration {
         let now = Instant::now();
         let mut next = self.next_sweep.min(now + Duration::from_millis(500));
@@ -239,7 +239,7 @@ impl<'a> Indexer<'a> {
         edited
     }
 
-    /// Looks at every file's stamp.
+    /// Compares the stamp of every file.
     fn sweep(&mut self) {
         // What the last sweep found and nothing reported since: the watcher misses edits.
         if !self.unreported.is_empty() && self.is_watched {
@@ -251,7 +251,7 @@ impl<'a> Indexer<'a> {
         let began = Instant::now();
         if let Ok(Some(scanned)) = self.core.vault.scan_files(|| !self.core.is_stopping()) {
             let changed = self.core.compare(&scanned);
-            // What was read too soon to be sure of is read again, and is no news.
+            // What was read too soon to be sure of is read again, without an event.
             let mut edited = self.read(changed);
             edited.retain(|path| !self.touched.contains(path));
             self.unreported = edited;
@@ -314,7 +314,7 @@ mod tests {
         let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let note = folder.path().join("Note.md");
         fs::write(&note, "first\n").unwrap();
-        // However slow the machine is: nobody can be sure of a note from the future.
+        // Independent of the speed of the machine: a note from the future is never certain.
         let future = std::time::SystemTime::now() + Duration::from_secs(3600);
         let opened = fs::File::options().append(true).open(&note).unwrap();
         opened.set_modified(future).unwrap();

@@ -25,13 +25,13 @@ impl Drop for Unread<'_> {
 }
 
 impl Core {
-    /// A commit changed these files: whoever asks next reads them first.
+    /// A commit changed these files: the next query reads them first.
     pub(crate) fn mark(&self, paths: impl IntoIterator<Item = String>) {
         let mut dirty = self.dirty.lock();
         dirty.extend(paths);
     }
 
-    /// Whether nothing is left to be read that commits changed, and nobody is reading it: then [`Core::settle_until`]
+    /// Whether every committed change was read and none is being read: then [`Core::settle_until`]
     /// returns at once.
     pub(crate) fn is_settled(&self) -> bool {
         if self.settling.is_locked() {
@@ -42,7 +42,7 @@ impl Core {
     }
 
     /// Reads what commits changed. When it returns, every commit that was made before is in the index. At the deadline it
-    /// fails; what is not read by then is read by whoever asks next.
+    /// fails; what is not read by then is read by the next query.
     pub(crate) fn settle_until(&self, deadline: &Deadline) -> Result<usize, VaultError> {
         let _held = deadline.lock(&self.settling)?;
         let locked = || self.dirty.lock();
@@ -52,7 +52,7 @@ impl Core {
         };
         let mut changed = 0;
         while let Some(path) = left.paths.pop_first() {
-            // Whoever listens was told by the commit.
+            // The commit has notified the listeners.
             match self.refresh_until([path.clone()], deadline) {
                 Ok((count, _)) => changed += count,
                 Err(error) => {
@@ -64,7 +64,7 @@ impl Core {
         Ok(changed)
     }
 
-    /// Reads a few files; what is in them is found at once. Returns how many looked different, and what had happened.
+    /// Reads a few files; what is in them is found at once. Returns how many differed, and their events.
     pub(crate) fn refresh(
         &self,
         paths: impl IntoIterator<Item = String>,
@@ -77,7 +77,7 @@ impl Core {
         (changed, edits)
     }
 
-    /// The same until a deadline, which passes between two files. Listeners are told of those that were read.
+    /// The same until a deadline, which passes between two files. Listeners are notified of those that were read.
     pub(crate) fn refresh_until(
         &self,
         paths: impl IntoIterator<Item = String>,

@@ -74,7 +74,7 @@ impl Deadline {
         }
     }
 
-    /// None at all: for the thread that keeps the index, and for tests.
+    /// None at all: for the indexer and for tests.
     pub(crate) fn none() -> Deadline {
         Deadline::new(None)
     }

@@ -13,15 +13,15 @@ use crate::limits::deadline::Deadline;
 use crate::text::Bitmap;
 use notehost_vault::{Transaction, VaultError};
 
-/// How many callers are remembered.
+/// For how many callers a view is cached.
 const MAX_REMEMBERED_CALLERS: usize = 64;
-/// Of how many files it is remembered who links to them.
+/// For how many files their backlinks are cached.
 const MAX_REMEMBERED_BACKLINKS: usize = 512;
 
 /// The files that a caller sees.
 #[derive(Clone)]
 pub(crate) struct CallerView {
-    /// Every file that it may know of, also those that are gone.
+    /// Every file that it may see, also removed ones.
     pub(crate) sees: Arc<Bitmap>,
     /// The notes that its searches are made of: without those that are ignored.
     pub(crate) finds: Arc<Bitmap>,
@@ -79,7 +79,7 @@ struct Known {
 }
 
 impl CallerViews {
-    /// What the caller of this transaction sees. Rules are asked without holding up other callers; what was decided
+    /// What the caller of this transaction sees. Rules are evaluated without blocking other callers; what was decided
     /// before the deadline passed is kept for the next question.
     pub(crate) fn of(
         &self,
@@ -136,14 +136,14 @@ impl CallerViews {
         })
     }
 
-    /// Whoever asks again is the last to be forgotten.
+    /// The most recent caller is evicted last.
     fn remember(&self, view: Known) {
         let mut known = self.known.lock();
         let place = known
             .iter()
             .position(|known| known.identity == view.identity);
         let view = match place.map(|place| known.remove(place)) {
-            // Another question of the same caller was faster.
+            // Another query of the same caller was faster.
             Some(other) if other.decided > view.decided => other,
             _ => view,
         };
@@ -196,7 +196,7 @@ impl CallerViews {
 }
 
 impl CallerView {
-    /// Who links to whom, as far as it sees.
+    /// The link graph of what it sees.
     pub(crate) fn link_graph(
         &self,
         graph: &Graph,
@@ -207,7 +207,7 @@ impl CallerView {
         })
     }
 
-    /// Who links to a file, as far as it sees.
+    /// The backlinks of a file among what it sees.
     pub(crate) fn incoming(
         &self,
         graph: &Graph,
@@ -243,7 +243,7 @@ impl CallerView {
     }
 }
 
-/// What is there for this generation, or else is made now. Two who ask at once may both make it.
+/// The cached value of this generation, or a new one. Two concurrent queries may both compute it.
 fn kept<T>(
     place: &Mutex<Option<(u64, Arc<T>)>>,
     generation: u64,

@@ -24,7 +24,7 @@ pub enum CompletionKind<'a> {
     Heading(&'a str),
 }
 
-/// How long a person who types waits for it.
+/// The time limit of a completion: a person is typing.
 const COMPLETION_TIME: Duration = Duration::from_millis(1000);
 
 impl Index {
@@ -105,10 +105,10 @@ fn headings(
     let exact = [note, &with_extension];
     let mut doc_id = exact.into_iter().find_map(|path| graph.doc_id(path));
     if doc_id.is_none() {
-        let asked = fold_name(note);
+        let name = fold_name(note);
         for other in view.finds.iter() {
             deadline.step()?;
-            if fold_name(stem_of(graph.path(other))) == asked {
+            if fold_name(stem_of(graph.path(other))) == name {
                 doc_id = Some(other);
                 break;
             }

@@ -58,9 +58,9 @@ pub(crate) fn fulfilling(
             found
         }
         Condition::Not(not) => view.finds.without(&fulfilling(graph, view, not, deadline)?),
-        // The full-text half answers for these; it never asks here.
+        // The full-text half evaluates these itself.
         Condition::Words(_) | Condition::Prefix(_) | Condition::Like(_) => Bitmap::default(),
-        // A single note, which many ask about.
+        // Many queries test a single note.
         Condition::Under(note) if graph.doc_id(note).is_some() => {
             let doc_id = graph.doc_id(note).into_iter();
             doc_id

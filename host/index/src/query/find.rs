@@ -19,7 +19,7 @@ use notehost_vault::VaultError;
 
 /// Why a query failed.
 pub(crate) enum FindError {
-    /// The question is at fault.
+    /// The query is invalid.
     Question(VaultError),
     /// The full-text half is damaged and must be rebuilt.
     Texts(Failure),
@@ -194,24 +194,24 @@ impl NoteRenderer<'_> {
         let Some(file) = graph.file(doc_id) else {
             return Ok(rendered);
         };
-        let asks = |field: Field| self.fields.contains(&field);
-        rendered.modified = asks(Field::Modified).then(|| file.stamp.modified_millis());
-        rendered.size = asks(Field::Size).then(|| file.stamp.size());
+        let is_requested = |field: Field| self.fields.contains(&field);
+        rendered.modified = is_requested(Field::Modified).then(|| file.stamp.modified_millis());
+        rendered.size = is_requested(Field::Size).then(|| file.stamp.size());
         let Some(note) = &file.note else {
             return Ok(rendered);
         };
-        rendered.etag = asks(Field::Etag).then(|| note.etag.to_string());
-        if asks(Field::Properties) {
+        rendered.etag = is_requested(Field::Etag).then(|| note.etag.to_string());
+        if is_requested(Field::Properties) {
             self.deadline.before_all(note.property_bytes())?;
             budget.take(note.property_bytes())?;
             let properties = note.properties.as_deref();
             rendered.properties = Some(properties.cloned().unwrap_or_default());
         }
-        if asks(Field::Links) {
+        if is_requested(Field::Links) {
             let links = links::outgoing(graph, view, doc_id, budget, self.deadline)?;
             rendered.links = Some(links);
         }
-        if asks(Field::Degree) {
+        if is_requested(Field::Degree) {
             rendered.degree = Some(view.link_graph(graph, self.deadline)?.degree(doc_id));
         }
         self.render_rest(note, &mut rendered)?;
@@ -219,7 +219,7 @@ impl NoteRenderer<'_> {
     }
 
     fn render_rest(&self, note: &Note, rendered: &mut FoundNote) -> Result<(), VaultError> {
-        let asks = |field: Field| self.fields.contains(&field);
+        let is_requested = |field: Field| self.fields.contains(&field);
         let of_rest = [
             Field::Tags,
             Field::Aliases,
@@ -227,7 +227,7 @@ impl NoteRenderer<'_> {
             Field::Blocks,
             Field::Tasks,
         ];
-        if !of_rest.into_iter().any(asks) {
+        if !of_rest.into_iter().any(is_requested) {
             return Ok(());
         }
         let bytes = note.rest_bytes();

@@ -16,32 +16,32 @@ use crate::limits::deadline::Deadline;
 use crate::limits::order::in_order;
 use notehost_vault::VaultError;
 
-/// Who links to whom, as one caller sees it. Notes that searches leave out are not in it.
+/// The link graph as one caller sees it. Notes that searches leave out are not in it.
 pub(crate) struct LinkGraph {
     /// From, to, how many links; sorted by doc id.
     edges: Vec<(u32, u32, u32)>,
     degrees: HashMap<u32, Degree>,
     missing: MissingTargets,
-    /// The targets that are not there: the most wanted first, then by name.
+    /// The missing targets: the most wanted first, then by name.
     most_wanted: Vec<u32>,
     missing_links: u64,
 }
 
-/// Targets that are not there. There may be millions of links to them, so each names its note and its spelling by number.
+/// Missing targets. There may be millions of links to them, so each names its note and its spelling by number.
 #[derive(Default)]
 struct MissingTargets {
     targets: Vec<MissingTarget>,
     spellings: Vec<Box<str>>,
 }
 
-/// A target that is not there.
+/// A missing target.
 struct MissingTarget {
     folded: Box<str>,
     /// Where it is linked to, in order of path and line.
     places: Vec<Place>,
 }
 
-/// Where a link leads nowhere.
+/// A link to a missing target.
 #[derive(Clone, Copy)]
 struct Place {
     doc_id: u32,
@@ -178,7 +178,7 @@ impl LinkGraph {
         self.degrees.get(&doc_id).copied().unwrap_or_default()
     }
 
-    /// Who links to whom, for the caller.
+    /// The pairs of linked notes, for the caller.
     pub(crate) fn rendered(
         &self,
         graph: &Graph,
@@ -210,32 +210,32 @@ impl LinkGraph {
         Ok(rendered)
     }
 
-    /// A page of the targets that are not there.
+    /// A page of the missing targets.
     pub(crate) fn unresolved(
         &self,
         graph: &Graph,
-        asked: &UnresolvedQuery,
+        query: &UnresolvedQuery,
         budget: &AnswerBudget,
         deadline: &Deadline,
     ) -> Result<Unresolved, VaultError> {
-        let most_places = asked.places.min(MAX_RESULTS) as usize;
-        let offset = usize::try_from(asked.offset).unwrap_or(usize::MAX);
-        let limit = asked.limit.min(MAX_RESULTS) as usize;
+        let most_places = query.places.min(MAX_RESULTS) as usize;
+        let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
+        let limit = query.limit.min(MAX_RESULTS) as usize;
         deadline.check()?;
         let within;
-        let (order, links) = match asked.under.is_empty() {
+        let (order, links) = match query.under.is_empty() {
             true => (&self.most_wanted, self.missing_links),
             false => {
                 let links;
-                (within, links) = self.wanted_under(graph, &asked.under, deadline)?;
+                (within, links) = self.wanted_under(graph, &query.under, deadline)?;
                 (&within, links)
             }
         };
         let mut items = Vec::new();
         for target in order.iter().skip(offset).take(limit) {
             let mut places = Cow::Borrowed(&self.missing.targets[*target as usize].places);
-            if !asked.under.is_empty() {
-                places = Cow::Owned(places_under(graph, &places, &asked.under, deadline)?);
+            if !query.under.is_empty() {
+                places = Cow::Owned(places_under(graph, &places, &query.under, deadline)?);
             }
             let rendered =
                 self.missing

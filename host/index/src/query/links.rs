@@ -45,19 +45,19 @@ impl TargetNames {
 
     /// Whether a link refers to one of these names: few do, and only they have to be resolved.
     fn may_be(&self, link: &Link<'_>) -> bool {
-        let asked = last_part(link.target);
-        if link.external || !may_begin_alike(asked, &self.name) {
+        let name = last_part(link.target);
+        if link.external || !may_begin_alike(name, &self.name) {
             return false;
         }
         let stem = self.stem.as_deref();
-        match asked.is_ascii() {
+        match name.is_ascii() {
             true => {
-                self.name.eq_ignore_ascii_case(asked)
-                    || stem.is_some_and(|stem| stem.eq_ignore_ascii_case(asked))
+                self.name.eq_ignore_ascii_case(name)
+                    || stem.is_some_and(|stem| stem.eq_ignore_ascii_case(name))
             }
             false => {
-                let asked = fold_name(asked);
-                asked == self.name || stem == Some(asked.as_str())
+                let name = fold_name(name);
+                name == self.name || stem == Some(name.as_str())
             }
         }
     }
@@ -85,14 +85,14 @@ fn may_begin_alike(text: &str, folded: &str) -> bool {
 pub(crate) enum LinkTarget {
     /// To this file.
     To(u32),
-    /// To nothing that is there.
+    /// To a missing file.
     Nowhere,
     /// Out of the vault.
     Away,
 }
 
 /// Follows the links of one note. Each target is resolved once: many links of a note are to the same file, and many files
-/// may have the name that they ask for.
+/// may have the name that they refer to.
 pub(crate) struct Resolver<'a> {
     graph: &'a Graph,
     source: &'a str,
@@ -171,10 +171,10 @@ fn incoming(
     let mut sources: Vec<u32> = graph.sources_naming(graph.path(target));
     deadline.before_all(sources.len() * size_of::<u32>())?;
     sources.retain(|doc_id| *doc_id != target && view.sees.contains(*doc_id));
-    let asks = TargetNames::new(graph.path(target));
+    let names = TargetNames::new(graph.path(target));
     let mut counted: Incoming = Vec::new();
     for doc_id in sources {
-        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
+        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &names);
         let mut count = 0_u32;
         for link in links_of(graph, doc_id, deadline)? {
             deadline.step()?;
@@ -193,7 +193,7 @@ fn incoming(
 struct LinkMatcher<'a> {
     resolver: Resolver<'a>,
     target: u32,
-    asks: &'a TargetNames,
+    names: &'a TargetNames,
 }
 
 impl<'a> LinkMatcher<'a> {
@@ -202,17 +202,17 @@ impl<'a> LinkMatcher<'a> {
         view: &'a CallerView,
         source: u32,
         target: u32,
-        asks: &'a TargetNames,
+        names: &'a TargetNames,
     ) -> LinkMatcher<'a> {
         LinkMatcher {
             resolver: Resolver::of(graph, source, &view.sees),
             target,
-            asks,
+            names,
         }
     }
 
     fn has(&mut self, link: &Link<'a>, deadline: &Deadline) -> Result<bool, VaultError> {
-        if !self.asks.may_be(link) {
+        if !self.names.may_be(link) {
             return Ok(false);
         }
         let led = self.resolver.led(link, deadline)?;
@@ -220,18 +220,18 @@ impl<'a> LinkMatcher<'a> {
     }
 }
 
-/// The links to a file. Only the notes of the page are looked into; which notes link there is known since it was first
-/// asked.
+/// The links to a file. Only the notes of the page are looked into; which notes link there is cached by the first
+/// query.
 pub(crate) fn backlinks(
     graph: &Graph,
     view: &CallerView,
-    asked: &BacklinksQuery,
+    query: &BacklinksQuery,
     budget: &AnswerBudget,
     deadline: &Deadline,
 ) -> Result<Backlinks, VaultError> {
     let mut answer = Backlinks::default();
     let Some(target) = graph
-        .doc_id(&asked.path)
+        .doc_id(&query.path)
         .filter(|doc_id| view.sees.contains(*doc_id))
     else {
         return Ok(answer);
@@ -240,9 +240,9 @@ pub(crate) fn backlinks(
     let known = view.incoming(graph, target, find)?;
     answer.notes = known.len() as u64;
     answer.total = known.iter().map(|(_, count)| u64::from(*count)).sum();
-    let asks = TargetNames::new(graph.path(target));
-    let limit = asked.limit.min(MAX_RESULTS) as usize;
-    let mut to_skip = asked.offset;
+    let names = TargetNames::new(graph.path(target));
+    let limit = query.limit.min(MAX_RESULTS) as usize;
+    let mut to_skip = query.offset;
     for &(doc_id, count) in known.iter() {
         deadline.step()?;
         if answer.items.len() >= limit {
@@ -252,7 +252,7 @@ pub(crate) fn backlinks(
             to_skip -= u64::from(count);
             continue;
         }
-        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &asks);
+        let mut leads = LinkMatcher::to(graph, view, doc_id, target, &names);
         let path = graph.path(doc_id);
         let room = limit - answer.items.len();
         let mut shown = Vec::new();

@@ -51,7 +51,7 @@ pub enum Question {
     Find(Query),
     /// Links to a file.
     Backlinks(BacklinksQuery),
-    /// Links that lead nowhere.
+    /// Links without a target.
     Unresolved(UnresolvedQuery),
     /// Tags and how often they are used.
     Tags(TagsQuery),
@@ -241,9 +241,9 @@ impl Index {
         question.check()?;
         let question = self.with_explicit(question);
         let deadline = &Deadline::of(transaction, cancelled);
-        // Nobody serves: whoever asks first waits until there is something to be found.
+        // No process serves the vault: the first query waits until there is something to find.
         if self.start() {
-            self.wait(Some(patience(transaction)));
+            self.wait(Some(build_deadline(transaction)));
         }
         if transaction.access().effect == Effect::Read {
             return self.core.answer(transaction, &question, deadline);
@@ -274,7 +274,7 @@ impl Index {
 
     /// An action that writes must not act on half of the notes.
     fn await_for(&self, transaction: &Transaction) -> Result<(), VaultError> {
-        if self.wait(Some(patience(transaction))) {
+        if self.wait(Some(build_deadline(transaction))) {
             return Ok(());
         }
         let state = self.state(transaction)?;
@@ -289,8 +289,8 @@ impl Index {
     }
 }
 
-/// Until when a call can wait for the index.
-fn patience(transaction: &Transaction) -> Instant {
+/// Until when a call may wait for an index that is being built.
+fn build_deadline(transaction: &Transaction) -> Instant {
     let deadline = transaction.access().limits.deadline;
     deadline.map_or_else(
         || Instant::now() + DEFAULT_BUILD_WAIT,
@@ -403,15 +403,15 @@ impl Core {
                 Ok(Answer::Paths(all))
             }
             Question::Linking(files) => {
-                let mut asking = Bitmap::default();
+                let mut mentioning = Bitmap::default();
                 for file in files {
                     deadline.check()?;
                     for doc_id in graph.sources_naming(file) {
                         deadline.step()?;
-                        asking.insert(doc_id);
+                        mentioning.insert(doc_id);
                     }
                 }
-                Ok(Answer::Paths(sorted(&mut asking.iter())?))
+                Ok(Answer::Paths(sorted(&mut mentioning.iter())?))
             }
             Question::Containing(texts) => {
                 let found = self.containing(texts, &view, deadline)?;

@@ -93,13 +93,13 @@ impl TagTable {
     /// A page of them.
     pub(crate) fn page(
         &self,
-        asked: &TagsQuery,
+        query: &TagsQuery,
         budget: &AnswerBudget,
         deadline: &Deadline,
     ) -> Result<Tags, VaultError> {
-        let prefix = fold_name(asked.prefix.strip_prefix('#').unwrap_or(&asked.prefix));
-        let offset = usize::try_from(asked.offset).unwrap_or(usize::MAX);
-        let limit = asked.limit as usize;
+        let prefix = fold_name(query.prefix.strip_prefix('#').unwrap_or(&query.prefix));
+        let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
+        let limit = query.limit as usize;
         let start = self
             .by_name
             .partition_point(|(name, _)| **name < *prefix.as_str());
@@ -110,7 +110,7 @@ impl TagTable {
             items.push(count.clone());
             Ok(())
         };
-        if asked.by_count {
+        if query.by_count {
             let fitting = start..start + length;
             let mut to_skip = offset;
             let mut left = limit.min(length);

@@ -1,5 +1,5 @@
 //! The index against a plain scan of the same notes (the SDK's vault in memory), against an index made from nothing, and
-//! against a vault in which what is hidden never was.
+//! against a vault without the hidden notes.
 
 mod limits;
 mod questions;

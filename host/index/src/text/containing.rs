@@ -33,7 +33,7 @@ pub(super) fn containing(
     let mut found = state.live.clone();
     found.keep_within(visible);
     for choices in texts {
-        // One that says nothing makes the others worthless: the note may contain just that.
+        // One without pieces makes the others worthless: the note may contain just that.
         let mut needles = Vec::with_capacity(choices.len());
         for text in choices {
             deadline.before(text.len())?;

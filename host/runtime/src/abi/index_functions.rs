@@ -41,7 +41,7 @@ impl VaultView<'_> {
         Ok(self.ask_aside(question).await?.try_into()?)
     }
 
-    /// Asks on a thread that may block, until the answer is no longer needed.
+    /// Runs the query on a thread that may block, until the answer is no longer needed.
     async fn ask_aside(&mut self, question: Question) -> Result<Answer, Refusal> {
         let index = self.index.clone();
         let abandoned = CancelFlag::default();

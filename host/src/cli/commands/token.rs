@@ -134,9 +134,9 @@ impl New {
                 last_used: None,
                 revoked: None,
             };
-            let mut told = json_of(&made, now);
-            told["token"] = json!(secret);
-            print_json(&terminal, told);
+            let mut answer = json_of(&made, now);
+            answer["token"] = json!(secret);
+            print_json(&terminal, answer);
         } else {
             terminal.print(&format!(
                 "{}\n{}\n",

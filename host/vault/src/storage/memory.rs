@@ -1,4 +1,4 @@
-//! A vault in memory, for tests: it shows that transactions need nothing of files.
+//! A vault in memory, for tests: it proves that transactions do not depend on files.
 
 use std::{
     collections::{BTreeMap, HashMap},

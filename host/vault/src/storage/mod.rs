@@ -38,7 +38,7 @@ pub(crate) trait Storage: Send + Sync {
     /// What is at a path.
     fn stat(&self, path: &str) -> Result<Option<Status>, VaultError>;
 
-    /// The same for many paths; what cannot be read is reported as absent. Paths of one folder should be neighbours.
+    /// The same for many paths; what cannot be read is reported as absent. Paths of one folder should be adjacent.
     fn stat_many(&self, paths: &[&str]) -> Vec<Option<Status>> {
         let status = |path: &&str| self.stat(path).ok().flatten();
         paths.iter().map(status).collect()
@@ -75,7 +75,7 @@ pub(crate) trait Storage: Send + Sync {
     /// `None` once it returned `false`.
     fn walk(&self, keep_on: &mut dyn FnMut() -> bool) -> Result<Option<Vec<FileStat>>, VaultError>;
 
-    /// Reports edits that other programs make from now on; `None` where that cannot be had.
+    /// Reports edits that other programs make from now on; `None` where that is not supported.
     fn watch(&self, listener: ChangeListener) -> Option<Box<dyn ChangeFeed>>;
 
     /// Files that are known but not stored on this machine, by the names that they will have.
@@ -116,7 +116,7 @@ pub(crate) trait StorageCommit {
     fn apply(&self, changes: &ChangeSet<'_>) -> Result<Option<String>, CommitError>;
 }
 
-/// What a read came to.
+/// The outcome of a read.
 #[derive(Debug)]
 pub(crate) enum ReadOutcome {
     /// There is no file.
@@ -174,7 +174,7 @@ pub trait ChangeFeed: Send {
     /// Whether every edit is reported, also one by another machine.
     fn is_reliable(&self) -> bool;
 
-    /// What the feed asked for with [`ExternalChange::Maintain`].
+    /// What the feed requested with [`ExternalChange::Maintain`].
     fn maintain(&mut self);
 }
 

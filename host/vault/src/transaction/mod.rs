@@ -56,7 +56,7 @@ pub struct Transaction {
     pub(crate) seen: BTreeMap<String, ReadRecord>,
     /// Searches and listings with the digests of their answers, to be repeated if another commit landed meanwhile.
     pub(crate) scans: HashMap<ScanQuery, Digest>,
-    /// Answers of the index, to be asked for again in the same case.
+    /// Queries of the index, to be repeated in the same case.
     pub(crate) relied: Vec<AnswerDependency>,
     /// The folders as they were when they were first gone through.
     pub(crate) survey: Option<Arc<FolderListings>>,
@@ -75,7 +75,7 @@ pub struct Transaction {
     /// How many bytes the call gave to write, replaced ones too.
     pub(crate) written: u64,
     pub(crate) kept: ReadBytes,
-    /// How many bytes of questions are held, to be asked again at commit.
+    /// How many bytes of queries are held, to be repeated at commit.
     pub(crate) retained: u64,
     pub(crate) store_bytes: Option<u64>,
 }
@@ -179,7 +179,7 @@ impl Transaction {
         &self.vault
     }
 
-    /// Whether the caller may know of the file at a canonical path.
+    /// Whether the caller may see the file at a canonical path.
     pub fn sees_file(&self, path: &str) -> bool {
         self.sees(path, Kind::File)
     }
@@ -190,18 +190,18 @@ impl Transaction {
     }
 
     /// What the call does next follows from an answer about the vault: if another commit lands first, `again` must
-    /// still say the same at commit.
+    /// still give the same answer at commit.
     pub fn rely_on(&mut self, answer: [u8; 32], again: RecomputeAnswer) {
         self.relied.push(AnswerDependency { answer, again });
     }
 
-    /// Counts what is held of a question that the call asked. The content of questions is controlled by the guest.
+    /// Counts what is held of a query of this call. The content of queries is controlled by the guest.
     pub fn retain(&mut self, bytes: usize) -> Result<(), VaultError> {
         self.retained += bytes as u64;
         self.check_retained()
     }
 
-    /// Fails once the call has asked more than is held for one call.
+    /// Fails once the queries of the call exceed what is held for one call.
     pub fn check_retained(&self) -> Result<(), VaultError> {
         let most = self.access.limits.max_retained_bytes;
         match self.retained > most {
@@ -266,9 +266,9 @@ impl Transaction {
         }
     }
 
-    /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
+    /// Too low a tier at a path that the caller may see, or that looks the same whether it exists or not.
     pub(crate) fn denied(&self, path: &str, needed: Tier) -> VaultError {
-        // Of what is hidden not even the rule is told.
+        // The error reveals no rule of what is hidden.
         let rule = match self.tier(path) {
             Tier::None => None,
             _ => self.access.rules.narrowed_by(path),

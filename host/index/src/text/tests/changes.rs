@@ -1,4 +1,4 @@
-//! However an index came to be, it answers alike; and what contains a text is never missing.
+//! The answers of an index do not depend on its history, and notes that contain a text are never missing.
 
 use notehost_sdk::words as sdk_words;
 use proptest::prelude::*;

@@ -81,7 +81,7 @@ fn the_index_is_loaded_from_disk() {
         );
     }
     let texts = Texts::open(&place);
-    // Slots are others now, one note is not known any more, another is new.
+    // Doc ids differ now, one note is gone, another is new.
     let mut known: Vec<Placed> = documents[1..]
         .iter()
         .zip(&lengths[1..])

@@ -132,7 +132,7 @@ impl Attempt<'_> {
         [Direction::Forward, Direction::Back].map(|direction| self.journal(direction))
     }
 
-    /// Where a temporary file lies: its folder and its name in it.
+    /// The location of a temporary file: its folder and its name in it.
     pub(crate) fn temp(&self, name: &str) -> (String, String) {
         let path = self.temps() + name;
         let (folder, name) = split(&path);
@@ -243,7 +243,7 @@ impl Attempt<'_> {
         let taken_back = contained(|| self.roll_back(plan, begun))
             .unwrap_or_else(|| Err(io::Error::other("a panic")));
         if let Err(error) = taken_back {
-            // The journal and the history stay as they are: with them the next start can tell what happened.
+            // The journal and the history stay as they are: with them the next start can decide what happened.
             tracing::error!(error = %error.kind(), "a commit could not be rolled back; the next start retries");
             let storage = self.storage;
             storage.needs_recovery.store(true, Ordering::SeqCst);
@@ -258,7 +258,7 @@ impl Attempt<'_> {
     fn roll_back(&self, plan: &Plan, begun: usize) -> io::Result<()> {
         let root = self.root();
         let steps = &plan.steps[..begun];
-        // A rollback that is interrupted must go on as one: the journal says so before it begins.
+        // A rollback that is interrupted must go on as one: the journal records it before it begins.
         if let Ok(journals) = root.descend(&journal_folder())
             && journals
                 .status(&self.journal(Direction::Forward))?
@@ -304,7 +304,7 @@ impl Attempt<'_> {
                     .status(&self.journal(Direction::Forward))?
                     .is_some()
             {
-                // The journal could not be removed, so the temporary files are still spoken of.
+                // The journal could not be removed, so the temporary files are still named by it.
                 return Ok(());
             }
             self.clear_temps(plan)?;

@@ -160,7 +160,7 @@ impl Attempt<'_> {
         let journals = root.descend(&journal_folder())?;
         temps.rename_new(&name, &journals, &self.journal(Direction::Forward))?;
         journals.sync()?;
-        // The temporary files must be found as surely as the journal that speaks of them.
+        // The temporary files must be found as surely as the journal that names them.
         temps.sync()?;
         fail_point("commit-journal-placed")
     }

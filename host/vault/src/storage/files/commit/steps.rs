@@ -26,28 +26,28 @@ use crate::{
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Step {
-    /// A folder is made that is not there.
+    /// Creates a folder.
     MakeFolder { path: String },
-    /// A new file gets its place.
+    /// Moves a new file into its place.
     Create {
         temp: String,
         path: String,
         new: Content,
     },
-    /// New content gets the place of a file; that lies where the new content was (or beside it), until the end.
+    /// New content gets the place of a file; the old file stays where the new content was (or beside it), until the end.
     Replace {
         temp: String,
         path: String,
         new: Content,
         old: Expected,
     },
-    /// A file gets another place where nothing is.
+    /// Moves a file to a free path.
     Move {
         from: String,
         to: String,
         expected: Expected,
     },
-    /// A folder that is there goes if nothing is left in it.
+    /// Removes a folder if it is empty.
     Prune { path: String },
 }
 
@@ -156,7 +156,7 @@ fn put_back(
 }
 
 impl Step {
-    /// Does it.
+    /// Applies the step.
     pub(crate) fn apply(&self, root: &Folder) -> Result<(), StepError> {
         match self.attempt(root) {
             Ok(true) => Ok(()),
@@ -199,7 +199,7 @@ impl Step {
             } => {
                 let at = path;
                 let ((temps, temp), (folder, name)) = (root.place(temp)?, root.place(path)?);
-                // Writing aside took its time: whoever edited the file meanwhile is noticed here, before anybody
+                // Writing aside took its time: an edit meanwhile is noticed here, before anybody
                 // could see (and keep) content that is then taken back.
                 if !old.is_at(&folder, name)? {
                     return Ok(false);
@@ -259,7 +259,7 @@ impl Step {
             }
             Step::Prune { path } => {
                 match root.place(path) {
-                    // What cannot be pruned may stay: an empty folder harms nobody.
+                    // What cannot be pruned may stay: an empty folder does no harm.
                     Ok((folder, name)) => drop(folder.unlink_folder(name)),
                     Err(error) if is_absent(&error) => {}
                     Err(error) => return Err(error),
