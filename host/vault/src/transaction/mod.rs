@@ -313,7 +313,7 @@ impl Transaction {
             .filter(|(path, _)| !path.starts_with('.'))
     }
 
-    /// The names that would lie in a folder, as far as they are staged.
+    /// The names that a folder would have, as far as they are staged.
     pub(crate) fn staged_children(&self, folder: &str) -> Vec<(String, Node)> {
         let mut children = BTreeMap::new();
         let below = |path: &str| {
