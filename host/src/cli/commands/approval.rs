@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::options::Common;
+use crate::cli::options::{Common, OutputFlags};
 use crate::cli::records;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::coloured_diff;
@@ -49,7 +49,7 @@ struct List {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    how: OutputFlags,
+    how: ApprovalFlags,
 }
 
 #[derive(Debug, Args)]
@@ -57,23 +57,22 @@ struct ById {
     /// The id of the approval, as returned by the refused call
     id: String,
     #[command(flatten)]
-    how: OutputFlags,
+    how: ApprovalFlags,
 }
 
 #[derive(Debug, Args)]
-struct OutputFlags {
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+struct ApprovalFlags {
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
 
-impl OutputFlags {
+impl ApprovalFlags {
     /// Opens the approvals of this machine; the flag is whether the output is JSON.
     fn open(self) -> Result<(Approvals, bool), Failure> {
         let (_, records) = records::open(self.common)?;
-        let as_json = self.json_output || !Terminal::stdout().is_terminal();
+        let as_json = self.output.is_json(&Terminal::stdout());
         Ok((Approvals::new(records), as_json))
     }
 }
