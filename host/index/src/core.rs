@@ -15,7 +15,7 @@ use crate::graph::disk;
 use crate::graph::record::Note;
 use crate::graph::{File, Graph};
 use crate::indexer::file_events::{FileEvent, Listeners};
-use crate::indexer::file_read::{FileRead, Read, ReadText, unreadable};
+use crate::indexer::file_read::{FileRead, Read, ReadText, without_note};
 use crate::indexer::ignore::Ignored;
 use crate::limits::deadline::Deadline;
 use crate::query::caller_view::CallerViews;
@@ -275,25 +275,16 @@ impl Core {
             return FileRead::Same;
         }
         if !is_note(path) {
-            return FileRead::Read(Box::new(Read {
-                file: File {
-                    path: path.into(),
-                    stamp,
-                    is_unsure: false,
-                    note: None,
-                },
-                text: None,
-                ignored: None,
-            }));
+            return without_note(path, stamp);
         }
         let content = match self.vault.read_content(path, MAX_FILE_BYTES) {
             Ok(Some(content)) => content,
             Ok(None) => return FileRead::Gone,
-            Err(_) => return unreadable(path, stamp),
+            Err(_) => return without_note(path, stamp),
         };
         let is_unsure = content.stamp.is_racy(content.at);
         let Some(bytes) = content.bytes else {
-            return unreadable(path, content.stamp);
+            return without_note(path, content.stamp);
         };
         let etag = etag_of(&bytes);
         if let Some((_, _, Some(known))) = &known

@@ -47,8 +47,8 @@ pub(crate) struct ReadText {
     pub(crate) measure: Measure,
 }
 
-/// A note that exists and cannot be read: its name is indexed.
-pub(crate) fn unreadable(path: &str, stamp: Stamp) -> FileRead {
+/// A file of which only the name is indexed: it is not a note, or cannot be read.
+pub(crate) fn without_note(path: &str, stamp: Stamp) -> FileRead {
     FileRead::Read(Box::new(Read {
         file: File {
             path: path.into(),
