@@ -28,7 +28,6 @@ use crate::{
     Vault,
     access::{Access, Effect, Rules, Tier},
     error::VaultError,
-    identifier::now_millis,
     path::{is_below, parse, split},
     storage::{
         Position,
@@ -38,6 +37,7 @@ use crate::{
     transaction::view::FolderListings,
     types::Kind,
 };
+use notehost_platform::clock::now_millis;
 use notehost_platform::memory::release_free_memory;
 
 /// What a call does in a vault: reads see one state of it and the call's own writes; nothing is visible to
@@ -61,7 +61,7 @@ pub struct Transaction {
     /// The folders as they were when they were first gone through.
     pub(crate) survey: Option<Arc<FolderListings>>,
     /// A file that changed between two reads of this transaction: it can only be run again.
-    pub(crate) torn: Option<String>,
+    pub(crate) conflict: Option<String>,
     /// Files as they would be; `None` where a file of the disk would be gone.
     pub(crate) staged: BTreeMap<String, Option<StagedFile>>,
     /// Files of the disk that would go to the trash, with the id there.
@@ -150,7 +150,7 @@ impl Transaction {
             scans: HashMap::new(),
             relied: Vec::new(),
             survey: None,
-            torn: None,
+            conflict: None,
             staged: BTreeMap::new(),
             trashed: BTreeMap::new(),
             restored: BTreeSet::new(),

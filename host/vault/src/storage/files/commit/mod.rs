@@ -29,7 +29,7 @@ use crate::{
                 journal::{Direction, Seal, journal_folder, temps_folder},
                 plan::{Plan, plan},
                 prepare::reach,
-                steps::{Step, StepError, kept_name},
+                steps::{Step, kept_name},
             },
             disk::{Folder, is_absent},
             sync::sync_folders,
@@ -148,22 +148,15 @@ impl Attempt<'_> {
         // From here on readers may see a part of it.
         self.storage.sequence.fetch_add(1, Ordering::SeqCst);
         let mut begun = 0;
-        let applied = contained(|| self.apply(&plan, &mut begun)).unwrap_or_else(|| {
-            let error = io::Error::other("a panic");
-            Err(StepError::Failed(String::new(), error))
-        });
+        let applied = contained(|| self.apply(&plan, &mut begun))
+            .unwrap_or_else(|| Err(VaultError::io("", &io::Error::other("a panic")).into()));
         let taken_back = match &applied {
             Ok(()) => Ok(()),
             Err(_) => self.take_back(&plan, begun),
         };
         self.storage.sequence.fetch_add(1, Ordering::SeqCst);
         taken_back?;
-        applied.map_err(|error| match error {
-            StepError::Changed(path) => CommitError::Conflict {
-                path: Some(path).filter(|path| !path.starts_with('.')),
-            },
-            StepError::Failed(path, error) => CommitError::Failed(VaultError::io(&path, &error)),
-        })?;
+        applied?;
         // Everything is there. What fails from here on is settled at the next start, and must not be reported as a failure
         // of the commit.
         contained(|| self.finish(&plan));
@@ -204,7 +197,7 @@ impl Attempt<'_> {
     }
 
     /// Does the steps, and waits until they are safe on disk. `begun` counts them.
-    fn apply(&self, plan: &Plan, begun: &mut usize) -> Result<(), StepError> {
+    fn apply(&self, plan: &Plan, begun: &mut usize) -> Result<(), CommitError> {
         if let [step] = plan.steps.as_slice() {
             *begun += 1;
             self.apply_single(step)?;
@@ -217,11 +210,11 @@ impl Attempt<'_> {
         fail_point("commit-applied")
             .and_then(|()| sync_folders(self.root(), plan.steps.iter().flat_map(Step::touched)))
             .and_then(|()| fail_point("commit-folders-synced"))
-            .map_err(|error| StepError::Failed(String::new(), error))
+            .map_err(|error| VaultError::io("", &error).into())
     }
 
     /// Applies the only step of a commit, and keeps the listing of its folder current.
-    fn apply_single(&self, step: &Step) -> Result<(), StepError> {
+    fn apply_single(&self, step: &Step) -> Result<(), CommitError> {
         let (path, is_new) = match step {
             Step::Create { path, .. } => (path, true),
             Step::Replace { path, .. } => (path, false),

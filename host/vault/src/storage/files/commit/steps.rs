@@ -9,6 +9,7 @@ use std::{io, time::SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    error::{CommitError, VaultError},
     fail::fail_point,
     path::split,
     storage::{
@@ -103,15 +104,6 @@ impl Expected {
     }
 }
 
-/// Why a step was not applied.
-#[derive(Debug)]
-pub(crate) enum StepError {
-    /// A file differs from what was validated.
-    Changed(String),
-    /// The disk failed.
-    Failed(String, io::Error),
-}
-
 /// Makes a folder of a step: private if it is the vault's own, else as a person would make it.
 pub(crate) fn make_folder(folder: &Folder, name: &str, path: &str) -> io::Result<bool> {
     match path.starts_with('.') {
@@ -157,15 +149,23 @@ fn put_back(
 
 impl Step {
     /// Applies the step.
-    pub(crate) fn apply(&self, root: &Folder) -> Result<(), StepError> {
+    pub(crate) fn apply(&self, root: &Folder) -> Result<(), CommitError> {
         match self.attempt(root) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(StepError::Changed(self.shown().to_owned())),
+            Ok(false) => Err(self.conflict()),
             // The name was taken, or what should be there went away, between validation and now.
             Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(StepError::Changed(self.shown().to_owned()))
+                Err(self.conflict())
             }
-            Err(error) => Err(StepError::Failed(self.shown().to_owned(), error)),
+            Err(error) => Err(VaultError::io(self.shown(), &error).into()),
+        }
+    }
+
+    /// A file differs from what was validated. Callers do not see paths of the vault's own.
+    fn conflict(&self) -> CommitError {
+        let path = self.shown();
+        CommitError::Conflict {
+            path: (!path.starts_with('.')).then(|| path.to_owned()),
         }
     }
 
