@@ -61,27 +61,7 @@ impl FromStr for Tier {
 pub struct UnknownTier(pub String);
 
 /// What an action was declared to do. Each effect includes the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// It changes nothing.
-    Read,
-    /// It creates, changes or renames.
-    Write,
-    /// It may remove.
-    Delete,
-}
-
-impl Effect {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Effect::Read => "read",
-            Effect::Write => "write",
-            Effect::Delete => "delete",
-        }
-    }
-}
+pub use notehost_sdk::Effect;
 
 /// Says what the caller of a transaction may do at a path.
 pub trait Rules: Send + Sync {
