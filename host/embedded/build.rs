@@ -13,7 +13,14 @@ use std::path::{Path, PathBuf};
 #[path = "src/builder.rs"]
 mod builder;
 
-use builder::Optimization;
+use builder::{Optimization, QUICK};
+
+/// Optimised across crates, as components are released.
+const FULL: Optimization = Optimization {
+    level: "3",
+    lto: "true",
+    codegen_units: "1",
+};
 
 /// `build` embeds components that are built now, `skip` leaves them out, and a folder embeds its `notehost_NAME.wasm`
 /// files. Not set: a release builds, a program in development loads.
@@ -59,8 +66,8 @@ fn main() {
                 watch(&workspace, watched);
             }
             let optimization = match is_release {
-                true => Optimization::Full,
-                false => Optimization::Quick,
+                true => FULL,
+                false => QUICK,
             };
             let folder = target.join(match is_release {
                 true => "components",

@@ -2,15 +2,15 @@
 //! which is in `guest`.
 
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Content, Error, Prompt, Result, Vault, readable, schema};
+use crate::{Content, Error, Prompt, Readable, Result, Vault, schema};
 
 /// What an action may do to notes. The host enforces it: the vault of a `Read` action cannot write, the vault of a
 /// `Write` action cannot delete.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// Reads only.
@@ -36,7 +36,7 @@ impl Effect {
 pub trait Action: DeserializeOwned + JsonSchema {
     /// The result: a struct with `#[reply]`, which becomes a JSON object. The host adds the changes that the call made in
     /// the vault.
-    type Output: Serialize + JsonSchema;
+    type Output: Serialize + JsonSchema + Readable;
 
     /// What it may do to notes. There is no default, so that authors decide explicitly.
     const EFFECT: Effect;
@@ -44,9 +44,9 @@ pub trait Action: DeserializeOwned + JsonSchema {
     /// Runs the action.
     fn run(self, vault: &Vault) -> Result<Self::Output>;
 
-    /// The result as a short, human-readable text.
+    /// The result as a short, human-readable text: by default as its type states it (`#[reply(text = …)]`).
     fn text(output: &Self::Output) -> String {
-        readable(output)
+        output.to_readable()
     }
 
     /// Images, audio and links that belong to the result.

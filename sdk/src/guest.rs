@@ -282,7 +282,7 @@ impl RawVault for wire::Vault {
 
     fn names_in(&self, text: &str) -> Result<Vec<NameAt>> {
         let names = wire_index::names_in(self, text).map_err(from_wire)?;
-        Ok(index_types::list(names))
+        Ok(crate::wire::list(names))
     }
 
     fn now(&self) -> Now {

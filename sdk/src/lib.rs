@@ -82,6 +82,8 @@ pub mod testing;
 #[cfg(feature = "markdown")]
 pub mod text;
 mod vault;
+#[doc(hidden)]
+pub mod wire;
 pub mod words;
 
 pub use action::{
@@ -95,7 +97,7 @@ pub use notehost_sdk_macros::{args, reply};
 pub use notes::{Note, is_note, notebook_of, parent_of, stem_of};
 pub use progress::Steps;
 pub use prompt::{ArgumentKind, Prompt, PromptArgument};
-pub use readable::readable;
+pub use readable::{Readable, readable};
 pub use reply_text::ReplyText;
 pub use vault::{
     Blob, CallLimits, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault,

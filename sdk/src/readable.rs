@@ -3,6 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
+/// The result of an action that can state itself as text. `#[reply]` implements it.
+pub trait Readable {
+    /// A short, human-readable text.
+    fn to_readable(&self) -> String;
+}
+
 /// A result as indented lines, without JSON's punctuation.
 pub fn readable<T: Serialize>(answer: &T) -> String {
     let mut text = String::new();

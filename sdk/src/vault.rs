@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::host::{About, CallerInfo, Conventions, Now};
 use crate::index::{
     Backlinks, BacklinksQuery, Edges, Found, IndexState, NameAt, Query, Tags, TagsQuery,
@@ -14,7 +16,8 @@ use crate::{MemoryVault, Result};
 pub type Vault = dyn RawVault;
 
 /// The kind of an entry.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A file.
     File,
@@ -106,7 +109,8 @@ pub struct Trashed {
 }
 
 /// The kind of change to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ChangeKind {
     /// It was created.
     Create,

@@ -107,7 +107,7 @@ fn unattended_token_cannot_confirm_its_own_changes() {
     assert_eq!(error_code(&removed), None, "{removed}");
     assert!(place.read("Work/One.md").is_none());
 
-    // A client with any other token is told that somebody else decides, in both revisions.
+    // A client with any other token learns that somebody else decides, in both revisions.
     let before = place.snapshot();
     let mut client = HttpClient::stateless(server.address()).with_token(&script);
     let two = json!({"paths": ["Work/Two"]});

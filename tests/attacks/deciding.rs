@@ -1,4 +1,4 @@
-//! Decisions of admins: whoever approves, or gives a component more, is a person or a client that is trusted to ask one, and
+//! Decisions of admins: the one who approves, or extends the grant of a component, is a person or a client that is trusted to ask one, and
 //! sees what matters first; and what comes back from the trash or the history makes no room for a wipe.
 
 use notehost::config::GrantSettings;
@@ -42,14 +42,14 @@ fn an_attended_admin_over_http_asks_its_user_before_it_approves() {
     );
 
     // One that can asks its user, who sees what would happen and for whom.
-    let asked = ask_tool(&mut desktop, "admin__approve", &approve, None)["result"].take();
-    assert_eq!(asked["resultType"], "input_required", "{asked}");
-    let question = asked["inputRequests"]["approval"].to_string();
+    let reply = ask_tool(&mut desktop, "admin__approve", &approve, None)["result"].take();
+    assert_eq!(reply["resultType"], "input_required", "{reply}");
+    let question = reply["inputRequests"]["approval"].to_string();
     assert!(
         question.contains("script") && question.contains("-precious text"),
         "{question}"
     );
-    let state = asked["requestState"].clone();
+    let state = reply["requestState"].clone();
     let done = ask_tool(&mut desktop, "admin__approve", &approve, Some(&state))["result"].take();
     assert_eq!(error_code(&done), None, "{done}");
     let approval = &done["structuredContent"]["approval"];
@@ -162,10 +162,10 @@ fn a_signed_token_is_not_attended_because_a_static_one_of_that_name_is() {
         caller.attended = Some(true);
         let server = Server::start(&place.config_file(&settings), &place.state());
         let mut client = HttpClient::stateless(server.address()).with_token(&signed);
-        let asked = ask_tool(&mut client, "document__remove", &remove, None)["result"].take();
+        let reply = ask_tool(&mut client, "document__remove", &remove, None)["result"].take();
         match is_attended {
-            true => assert_eq!(asked["resultType"], "input_required", "{asked}"),
-            false => drop(approval_of(&asked)),
+            true => assert_eq!(reply["resultType"], "input_required", "{reply}"),
+            false => drop(approval_of(&reply)),
         }
     }
 }

@@ -166,8 +166,8 @@ impl LatencySetup {
                 .arg(place.state())
                 .output();
             let output = ended.expect("the program runs").stdout;
-            let told: Value = serde_json::from_slice(&output).expect("JSON");
-            told["token"].as_str().expect("a token").to_owned()
+            let answer: Value = serde_json::from_slice(&output).expect("JSON");
+            answer["token"].as_str().expect("a token").to_owned()
         };
         let (mallory, ana) = (token("mallory"), token("ana"));
         let mut server = Server::start_at("127.0.0.1:0", &config, &place.state(), |command| {
@@ -393,9 +393,9 @@ fn code_of(body: &str) -> Option<String> {
 /// One round of an attack.
 fn attacks(server: &Server, way: Transmission, message: &[u8], is_over: &AtomicBool) -> Answer {
     let mut stream = TcpStream::connect(server.address()).ok()?;
-    let patience = Some(Duration::from_secs(60));
-    stream.set_read_timeout(patience).ok()?;
-    stream.set_write_timeout(patience).ok()?;
+    let time_limit = Some(Duration::from_secs(60));
+    stream.set_read_timeout(time_limit).ok()?;
+    stream.set_write_timeout(time_limit).ok()?;
     match way {
         // A server that refuses a body does not wait for all of it.
         Transmission::Whole => drop(stream.write_all(message)),

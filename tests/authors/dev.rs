@@ -39,13 +39,13 @@ impl Dev {
             .spawn()
             .expect("the program starts");
         let output = Arc::new(Mutex::new(Vec::new()));
-        let (lines, heard) = (
+        let (lines, received) = (
             BufReader::new(program.stderr.take().expect("its stderr")),
             output.clone(),
         );
         std::thread::spawn(move || {
             for line in lines.lines().map_while(Result::ok) {
-                heard.lock().expect("no panic").push(line);
+                received.lock().expect("no panic").push(line);
             }
         });
         let answers = program.stdout.take().map(BufReader::new);

@@ -126,7 +126,7 @@ fn task_asks_the_user_for_confirmation() {
     );
     let server = serve(&place, &settings);
     let arguments = json!({"steps": 3, "pause": 500, "path": "Work/Plan.md"});
-    // A client that is not trusted to ask its user is told that somebody else decides.
+    // A client that is not trusted to ask its user learns that somebody else decides.
     let mut client = HttpClient::stateless(server.address()).with_token(&unattended);
     let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
     let done = wait_for(&mut client, &task, "completed");
@@ -138,9 +138,9 @@ fn task_asks_the_user_for_confirmation() {
     let mut client = HttpClient::stateless(server.address()).with_token(&attended);
     for (approves, is_there) in [(false, true), (true, false)] {
         let task = id_of(&begin(&mut client, "slow__remove", arguments.clone()));
-        let asks = wait_for(&mut client, &task, "input_required");
-        let question = &asks["inputRequests"]["approval"];
-        assert!(question.to_string().contains("-# Plan"), "{asks}");
+        let reply = wait_for(&mut client, &task, "input_required");
+        let question = &reply["inputRequests"]["approval"];
+        assert!(question.to_string().contains("-# Plan"), "{reply}");
         assert!(place.read("Work/Plan.md").is_some());
         let answer = json!({"approval": {"action": "accept", "content": {"approve": approves}}});
         task_request(

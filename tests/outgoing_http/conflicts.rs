@@ -77,12 +77,12 @@ async fn failed_call_reports_requests_already_sent() {
         settings.limits.call_ms = 3_000;
     })
     .await;
-    for (method, is_told) in [("GET", false), ("POST", true)] {
+    for (method, is_reported) in [("GET", false), ("POST", true)] {
         let mut arguments = send_in_write_action(&setup, method);
         arguments["spin"] = true.into();
         let error = setup.call("send", arguments).await;
         let error = error.expect_err("it is ended");
         assert_eq!(error.code, "timeout", "{error}");
-        assert_eq!(error.message.contains("elsewhere"), is_told, "{error}");
+        assert_eq!(error.message.contains("elsewhere"), is_reported, "{error}");
     }
 }

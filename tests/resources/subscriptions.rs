@@ -233,7 +233,7 @@ fn each_subscriber_gets_only_visible_changes() {
         stream.event();
         stream
     });
-    let heard = |stream: &mut Connection| stream.event()["params"]["uri"].take();
+    let event_uri = |stream: &mut Connection| stream.event()["params"]["uri"].take();
 
     let mut client = HttpClient::stateless(server.address()).with_token(&ana);
     for path in ["Diary/Secret", "Work/Plan"] {
@@ -241,9 +241,9 @@ fn each_subscriber_gets_only_visible_changes() {
         assert_ne!(done["isError"], true, "{done}");
         std::thread::sleep(std::time::Duration::from_millis(300));
     }
-    assert_eq!(heard(&mut for_ana), uris[0]);
-    assert_eq!(heard(&mut for_ana), uris[1]);
-    assert_eq!(heard(&mut for_bob), uris[1]);
+    assert_eq!(event_uri(&mut for_ana), uris[0]);
+    assert_eq!(event_uri(&mut for_ana), uris[1]);
+    assert_eq!(event_uri(&mut for_bob), uris[1]);
 }
 
 #[test]

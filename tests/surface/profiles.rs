@@ -52,14 +52,14 @@ fn surface_of_a_caller_follows_config_changes() {
     assert!(names(&mut client).contains(&"document_read".to_owned()));
     // Clients are notified that their list is outdated.
     let began = Instant::now();
-    let is_told = |client: &Client| {
+    let is_notified = |client: &Client| {
         let message = client.notifications().iter();
         message
             .filter(|message| message["method"] == "notifications/tools/list_changed")
             .count()
             > 0
     };
-    while !is_told(&client) {
+    while !is_notified(&client) {
         assert!(
             began.elapsed() < TIMEOUT,
             "no notification about changed tools"

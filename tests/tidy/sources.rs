@@ -292,3 +292,18 @@ fn files_are_short_and_open_with_module_docs() {
     }
     assert_none("files that are too long or lack module docs", &offences);
 }
+
+/// One spelling in the host: a module with modules of its own is `name/mod.rs`, never `name.rs` beside `name/`.
+#[test]
+fn modules_with_children_are_folders() {
+    let top = repository();
+    let sources = sources();
+    let host = sources
+        .iter()
+        .filter(|source| source.path.starts_with("host/") && source.path.contains("/src/"));
+    let offences: Vec<String> = host
+        .filter(|source| top.join(source.path.trim_end_matches(".rs")).is_dir())
+        .map(|source| source.path.clone())
+        .collect();
+    assert_none("modules that belong in their folder as `mod.rs`", &offences);
+}

@@ -92,7 +92,7 @@ fn program_exits_when_its_parent_exits() {
 }
 
 #[test]
-fn second_process_on_a_vault_is_told_the_lock_holder() {
+fn second_process_on_a_vault_learns_the_lock_holder() {
     let place = place_with_note();
     let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
     let result = run(&mut serve_command(&place), "");

@@ -26,10 +26,6 @@ impl Action for Update {
         let body = without_frontmatter(&note.text, &self.content)?;
         written(vault, &note, &text::replace_body(&note.text, body)?)
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }
 
 /// The new text without repeated frontmatter: the text that was read starts with it, and models that edit that text send
@@ -73,10 +69,6 @@ impl Action for Append {
             Some(section) => text::section::append(note, section, text),
         })
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }
 
 /// Add lines at the top of a note (below its properties), or directly below a section's heading.
@@ -102,10 +94,6 @@ impl Action for Prepend {
             None => text::prepend(note, text),
             Some(section) => text::section::prepend(note, section, text),
         })
-    }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
     }
 }
 
@@ -144,10 +132,6 @@ impl Action for Insert {
         };
         edit(vault, &self.path, |note| text::insert(note, text, place))
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }
 
 /// Edit a note by exact text: each `old` must occur exactly once (or `replace_all`). All edits are made, or none.
@@ -167,9 +151,5 @@ impl Action for EditNote {
 
     fn run(self, vault: &Vault) -> Result<Edited> {
         replaced(vault, &vault.read_note(&self.path)?, &self.edits)
-    }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
     }
 }

@@ -43,10 +43,6 @@ impl Action for List {
         };
         listing(vault, query)
     }
-
-    fn text(output: &Listed) -> String {
-        output.to_text()
-    }
 }
 
 /// Show the folders and notes below a folder as a tree.

@@ -36,10 +36,6 @@ impl Action for Rename {
         let to = destination(&from, &self.to)?;
         relocate(vault, vec![(from, to)])
     }
-
-    fn text(output: &Moved) -> String {
-        output.to_text()
-    }
 }
 
 impl Action for Move {
@@ -59,10 +55,6 @@ impl Action for Move {
             .collect();
         let moves = into_folder(found?, folder(Some(&self.to)))?;
         relocate(vault, moves)
-    }
-
-    fn text(output: &Moved) -> String {
-        output.to_text()
     }
 }
 
@@ -85,9 +77,5 @@ impl Action for Copy {
         let from = vault.find_note(&self.path)?;
         let to = destination(&from, &self.to)?;
         copy(vault, from, &to)
-    }
-
-    fn text(output: &Copied) -> String {
-        output.to_text()
     }
 }

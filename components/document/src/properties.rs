@@ -87,8 +87,4 @@ impl Action for SetProperties {
             text::set_properties(note, &self.set, &self.remove)
         })
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }

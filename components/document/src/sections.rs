@@ -55,10 +55,6 @@ impl Action for AppendSection {
             text::section::append(note, &self.section, text)
         })
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }
 
 /// Replace everything under a heading, including subsections. The heading stays.
@@ -86,10 +82,6 @@ impl Action for ReplaceSection {
                 text::section::replace(&note.text, &self.section, text, Extent::Whole)
             })?;
         written(vault, &note, &changed)
-    }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
     }
 }
 
@@ -128,9 +120,5 @@ impl Action for DeleteSection {
         edit(vault, &self.path, |note| {
             text::section::delete(note, &self.section)
         })
-    }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
     }
 }

@@ -54,10 +54,6 @@ impl Action for Find {
         entries.retain(|entry| filter.matches(entry));
         Ok(Listed::of(entries, span, false, self.newer.is_some()))
     }
-
-    fn text(output: &Listed) -> String {
-        output.to_text()
-    }
 }
 
 impl Find {

@@ -47,10 +47,6 @@ impl Action for Ls {
         };
         listing(vault, query)
     }
-
-    fn text(output: &Listed) -> String {
-        output.to_text()
-    }
 }
 
 /// Show the folders and notes below a folder as a tree.

@@ -57,10 +57,6 @@ impl Action for Mv {
         }
         Ok(moved)
     }
-
-    fn text(output: &Moved) -> String {
-        output.to_text()
-    }
 }
 
 /// Copy a note, a file or (with `recursive`) a folder. Links keep pointing to the original. Nothing is overwritten.
@@ -93,10 +89,6 @@ impl Action for Cp {
                 display_path(&from.path)
             ))),
         }
-    }
-
-    fn text(output: &Copied) -> String {
-        output.to_text()
     }
 }
 

@@ -142,10 +142,6 @@ impl Action for EditFile {
         let Entry { path, .. } = ShellPath::parse(&self.path)?.file(vault)?;
         replaced(vault, &read_text(vault, &path)?, &self.edits)
     }
-
-    fn text(output: &Edited) -> String {
-        output.sentence()
-    }
 }
 
 /// Make a folder and its missing parent folders.

@@ -4,7 +4,7 @@ use notehost_sdk::{Kind, prelude::*};
 
 use crate::contents::{Contents, counted, format_size};
 use crate::notebook_name::NotebookName;
-use crate::paging::{self, page};
+use crate::paging::{self, Page, page};
 use crate::settings::{Settings, Sort};
 
 /// A notebook.
@@ -104,12 +104,7 @@ impl Action for List {
 
     fn run(self, vault: &Vault) -> Result<NotebookPage> {
         let names = NotebookName::all(vault)?;
-        let page = page(
-            names,
-            self.limit,
-            self.cursor.as_deref(),
-            NotebookName::as_str,
-        )?;
+        let page = name_page(names, self.limit, &self.cursor)?;
         let entries = vault.list_all("", true)?;
         let contents = Contents::by_notebook(&entries);
         let items = page.items.iter().map(|name| {
@@ -124,12 +119,11 @@ impl Action for List {
     }
 
     fn text(page: &NotebookPage) -> String {
-        if page.total == 0 {
-            return "no notebooks yet: use `create`".to_owned();
+        let lines = page.items.iter().map(Notebook::line).collect();
+        match page.total {
+            0 => "no notebooks yet: use `create`".to_owned(),
+            total => page_text(lines, total, &page.next_cursor),
         }
-        let lines: Vec<String> = page.items.iter().map(Notebook::line).collect();
-        let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
-        format!("{}{more}", lines.join("\n"))
     }
 }
 
@@ -209,12 +203,7 @@ impl Action for Permissions {
             Some(name) => vec![NotebookName::find(vault, name)?],
             None => NotebookName::all(vault)?,
         };
-        let page = page(
-            names,
-            self.limit,
-            self.cursor.as_deref(),
-            NotebookName::as_str,
-        )?;
+        let page = name_page(names, self.limit, &self.cursor)?;
         let permissions = page.items.iter().map(|name| {
             let access = name.access(vault);
             Permission {
@@ -233,12 +222,11 @@ impl Action for Permissions {
     }
 
     fn text(page: &PermissionPage) -> String {
-        if page.total == 0 {
-            return "no notebooks yet".to_owned();
+        let lines = page.items.iter().map(Permission::line).collect();
+        match page.total {
+            0 => "no notebooks yet".to_owned(),
+            total => page_text(lines, total, &page.next_cursor),
         }
-        let lines: Vec<String> = page.items.iter().map(Permission::line).collect();
-        let more = paging::more(page.items.len(), page.total, page.next_cursor.as_ref());
-        format!("{}{more}", lines.join("\n"))
     }
 }
 
@@ -251,4 +239,18 @@ impl Permission {
         };
         format!("{}: {rights}", self.notebook)
     }
+}
+
+fn name_page(
+    names: Vec<NotebookName>,
+    limit: Option<usize>,
+    cursor: &Option<String>,
+) -> Result<Page<NotebookName>> {
+    page(names, limit, cursor.as_deref(), NotebookName::as_str)
+}
+
+/// One line per item, and how many more there are.
+fn page_text(lines: Vec<String>, total: usize, next_cursor: &Option<String>) -> String {
+    let more = paging::more(lines.len(), total, next_cursor.as_ref());
+    format!("{}{more}", lines.join("\n"))
 }

@@ -121,7 +121,7 @@ pub struct CallerSettings {
     /// The vaults it may use, by id.
     pub vaults: Option<Vec<String>>,
     /// Whether its client is trusted to ask its user, instead of what its token says. Callers with signed tokens are not
-    /// unless `[callers."NAME (signed)"]` says so.
+    /// unless `[callers."NAME (signed)"]` sets it.
     pub attended: Option<bool>,
     /// Its tool surface.
     pub surface: Option<Surface>,

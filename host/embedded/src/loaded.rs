@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use super::EMBEDDED;
-use super::builder::{self, Optimization};
+use super::builder;
 
 include!(concat!(env!("OUT_DIR"), "/paths.rs"));
 
@@ -94,7 +94,7 @@ fn load() -> Result<BTreeMap<String, Loaded>, String> {
 fn build(target: &Path, stamp: &Path) -> Result<(), String> {
     let begun = SystemTime::now();
     let names: Vec<&str> = EMBEDDED.iter().map(|embedded| embedded.name).collect();
-    let built = builder::build(Path::new(WORKSPACE), &names, target, Optimization::Quick)?;
+    let built = builder::build(Path::new(WORKSPACE), &names, target, builder::QUICK)?;
     let failed = |error: std::io::Error| format!("`{TARGET_FOLDER}`: {error}");
     let mut lines = String::new();
     for name in names {

@@ -11,20 +11,20 @@ use notehost_sdk::text::facts::{Facts, facts};
 use notehost_sdk::{is_note, stem_of};
 use rayon::prelude::*;
 
-use super::caller_view::CallerViews;
-use super::deadline::Deadline;
-use super::disk;
-use super::file_events::{FileEvent, Listeners};
-use super::file_read::{FileRead, Read, ReadText, unreadable};
-use super::graph::{File, Graph};
-use super::ignore::Ignored;
-use super::record::Note;
-use super::text::{Document, Measure, Placed, Texts, measure};
+use crate::graph::disk;
+use crate::graph::record::Note;
+use crate::graph::{File, Graph};
+use crate::indexer::file_events::{FileEvent, Listeners};
+use crate::indexer::file_read::{FileRead, Read, ReadText, without_note};
+use crate::indexer::ignore::Ignored;
+use crate::limits::deadline::Deadline;
+use crate::query::caller_view::CallerViews;
+use crate::text::{Document, Measure, Placed, Texts, measure};
 use notehost_vault::{FileStat, Vault, VaultError, etag_of};
 
 /// Larger notes are not read.
 const MAX_FILE_BYTES: u64 = 64 << 20;
-/// How many files are read before what they hold is applied.
+/// How many files are read before their content is applied.
 const BATCH_SIZE: usize = 256;
 /// The folder of the full-text half.
 const TEXT: &str = "text";
@@ -159,7 +159,7 @@ impl Core {
         self.saved.store(graph.generation, Ordering::Relaxed);
     }
 
-    /// Writes the graph down, if it changed.
+    /// Saves the graph, if it changed.
     pub(super) fn save(&self) {
         let (packed, generation) = {
             let graph = self.graph();
@@ -177,7 +177,7 @@ impl Core {
         }
     }
 
-    /// Brings the index in step with what was scanned of the whole vault. Returns the files that had changed.
+    /// Compares the index with a scan of the whole vault. Returns the files that changed.
     pub(super) fn compare(&self, scanned: &[FileStat]) -> Vec<String> {
         let mut known: HashSet<&str> = HashSet::new();
         let mut changed = Vec::new();
@@ -201,7 +201,7 @@ impl Core {
     }
 
     /// Reads many files at once. They are found after the next flush of the text half, which `each` may ask for.
-    /// Returns what had happened to them.
+    /// Returns their events.
     pub(super) fn load(&self, paths: &[String], mut each: impl FnMut(usize)) -> Vec<FileEvent> {
         let mut done = 0;
         let mut edits = Vec::new();
@@ -275,25 +275,16 @@ impl Core {
             return FileRead::Same;
         }
         if !is_note(path) {
-            return FileRead::Read(Box::new(Read {
-                file: File {
-                    path: path.into(),
-                    stamp,
-                    is_unsure: false,
-                    note: None,
-                },
-                text: None,
-                ignored: None,
-            }));
+            return without_note(path, stamp);
         }
         let content = match self.vault.read_content(path, MAX_FILE_BYTES) {
             Ok(Some(content)) => content,
             Ok(None) => return FileRead::Gone,
-            Err(_) => return unreadable(path, stamp),
+            Err(_) => return without_note(path, stamp),
         };
         let is_unsure = content.stamp.is_racy(content.at);
         let Some(bytes) = content.bytes else {
-            return unreadable(path, content.stamp);
+            return without_note(path, content.stamp);
         };
         let etag = etag_of(&bytes);
         if let Some((_, _, Some(known))) = &known
@@ -380,14 +371,14 @@ impl Core {
         }
     }
 
-    /// Reads again what is left out of searches, if that changed.
+    /// Reads the ignore rules again, if they changed.
     pub(super) fn refresh_ignored(&self) {
         if self.ignored().is_current(&self.vault) {
             return;
         }
         let fresh = Arc::new(Ignored::of(&self.vault));
         fresh.log_refused();
-        // A file that comes from now on is decided by the new rules; the others are, before anybody has to wait.
+        // New files are decided by the new rules from now on; known files are decided before the lock is taken.
         *self.ignored.write() = fresh.clone();
         let decided: Vec<(String, bool)> = {
             let graph = self.graph();
@@ -430,7 +421,7 @@ impl Core {
     }
 }
 
-/// What a note is called.
+/// The names of a note: file name, aliases and title.
 fn names(path: &str, facts: &Facts) -> String {
     let aliases = facts.aliases.iter().map(String::as_str);
     let names = [stem_of(path)].into_iter().chain(aliases);

@@ -3,47 +3,28 @@
 //! caller: files hidden by its rules affect neither hits nor counts nor scores nor link targets.
 //!
 //! ```text
-//! indexer ─ core ─┬─ graph ── record ── disk          files and their facts
-//!                 └─ text                             full-text search
-//! query ─ caller_view ─┬─ find ─ filter, sort         answers for one caller
+//! indexer ─ core ─┬─ graph    files and their facts, in memory and in one file
+//!                 └─ text     full-text search, tantivy's files
+//! query ─ caller_view ─┬─ find ─ filter, sort            answers for one caller, within `limits`
 //!                      └─ links, link_graph, tags, names
 //! ```
 
-mod answer_budget;
-mod bounds;
-mod caller_view;
-mod complete;
-mod contexts;
 mod core;
-mod deadline;
-mod disk;
-mod file_events;
-mod file_read;
-mod filter;
-mod find;
 mod graph;
-mod ignore;
 mod indexer;
-mod link_graph;
-mod links;
-mod names;
-mod order;
+mod limits;
 mod query;
-mod record;
-mod refresh;
 mod report;
-mod sort;
-mod tags;
 mod text;
 
 #[cfg(test)]
 mod tests;
 
-pub use bounds::MAX_RESULTS;
-pub use complete::{CompletionKind, fitting};
-pub use deadline::CancelFlag;
-pub use file_events::{Edit, FileEvent};
-pub use ignore::Ignored;
+pub use indexer::file_events::{Edit, FileEvent};
+pub use indexer::ignore::Ignored;
+pub use limits::bounds::MAX_RESULTS;
+pub use limits::deadline::CancelFlag;
+pub use query::complete::{CompletionKind, fitting};
 pub use query::{Answer, Question};
 pub use report::{Report, clear_rebuild_request, is_rebuild_requested, report, request_rebuild};
 
@@ -57,8 +38,9 @@ use std::time::{Duration, Instant};
 use notehost_sdk::index::{Condition, IndexState, Progress};
 
 use core::Core;
-use deadline::Deadline;
-use indexer::IndexerMessage;
+
+use indexer::{IndexerMessage, file_events};
+use limits::deadline::Deadline;
 use notehost_vault::{Transaction, Vault, VaultError};
 
 /// The index of one vault.
@@ -70,11 +52,11 @@ pub struct Index {
     assistant_notes: Mutex<Option<Condition>>,
 }
 
-/// What components are told in place of a tag: as a condition it means the notes that are written for assistants, which a
-/// tag alone does not decide. No note has it: tags have no spaces.
+/// What components receive in place of a tag: as a condition it means the notes that are written for assistants, which a
+/// tag alone does not decide. No note has it: tags contain no spaces.
 const ASSISTANT_NOTES: &str = "notes for assistants";
 
-/// The thread that keeps an index.
+/// The state of the indexer.
 enum IndexerThread {
     /// The receiver that the thread will read from.
     NotStarted(Receiver<IndexerMessage>),
@@ -83,13 +65,13 @@ enum IndexerThread {
 }
 
 impl Index {
-    /// Opens the index of a vault. Nothing is read before [`Index::start`], or before somebody asks.
+    /// Opens the index of a vault. Nothing is read before [`Index::start`], or before the first query.
     pub fn open(vault: &Arc<Vault>) -> Arc<Index> {
         let (messages, receiver) = channel();
         let core = Arc::new(Core::new(vault.clone()));
-        // A caller always finds what it just wrote: whoever asks reads first what commits changed. The keeper does so at
-        // once, so that mostly nobody has to; the commit itself does not wait for it.
-        let (of_commit, tell) = (Arc::downgrade(&core), messages.clone());
+        // A caller always finds what it just wrote: a query reads first what commits changed. The indexer does so at once,
+        // so that a query rarely has to; the commit itself does not wait for it.
+        let (of_commit, sender) = (Arc::downgrade(&core), messages.clone());
         vault.on_commit(Box::new(move |committed| {
             let Some(core) = of_commit.upgrade() else {
                 return;
@@ -97,7 +79,7 @@ impl Index {
             let files = committed.files.iter();
             let paths = files.flat_map(|file| [Some(&file.path), file.from.as_ref()]);
             core.mark(paths.flatten().cloned());
-            let _ = tell.send(IndexerMessage::Committed);
+            let _ = sender.send(IndexerMessage::Committed);
             core.listeners.notify(file_events::of_commit(committed));
         }));
         Arc::new(Index {
@@ -108,7 +90,7 @@ impl Index {
         })
     }
 
-    /// Begins to keep the index, in a thread of its own. Returns at once; whether it was not begun before.
+    /// Starts the indexer in a thread of its own. Returns at once: `false` if it was started before.
     pub fn start(&self) -> bool {
         let mut indexer = self.indexer.lock();
         let receiver = match std::mem::replace(&mut *indexer, IndexerThread::Ended) {
@@ -134,7 +116,7 @@ impl Index {
         *self.assistant_notes.lock() = condition;
     }
 
-    /// A condition with what components were told in place of a tag made explicit.
+    /// A condition in which the tag for notes written for assistants is replaced by what it means.
     fn explicit(&self, condition: Condition) -> Condition {
         let all = |conditions: Vec<Condition>| -> Vec<Condition> {
             let conditions = conditions.into_iter();
@@ -153,12 +135,12 @@ impl Index {
         }
     }
 
-    /// Whether all that commits changed is in it, and nobody is reading any of it: then nothing here has to wait.
+    /// Whether every committed change is indexed and none is being read: then no query has to wait.
     pub fn is_settled(&self) -> bool {
         self.core.is_settled()
     }
 
-    /// How far it is, for one caller; reads first what commits changed.
+    /// The progress of the index for one caller; reads first what commits changed.
     pub fn state(&self, transaction: &Transaction) -> Result<IndexState, VaultError> {
         self.state_until(transaction, &Deadline::of(transaction, None))
     }
@@ -204,7 +186,7 @@ impl Index {
         })
     }
 
-    /// How far it is in all: notes that are in it, notes that there are.
+    /// The progress of the index: how many notes are indexed, and how many there are.
     pub fn progress(&self) -> IndexState {
         let graph = self.core.graph();
         let done = graph.notes.len() as u64;
@@ -224,12 +206,12 @@ impl Index {
         }
     }
 
-    /// Whether every note is in it.
+    /// Whether every note is indexed.
     pub fn is_ready(&self) -> bool {
         self.core.expected().is_none()
     }
 
-    /// Waits until every note is in it, or until a moment. Whether it is.
+    /// Waits until every note is indexed, or until a moment. Returns whether every note is indexed.
     pub fn wait(&self, until: Option<Instant>) -> bool {
         while !self.is_ready() {
             if until.is_some_and(|until| Instant::now() >= until) || self.core.is_stopping() {
@@ -240,8 +222,8 @@ impl Index {
         true
     }
 
-    /// Looks at every file now, instead of waiting to be told. At the deadline it fails: what was read by then is in the
-    /// index, the rest is found again.
+    /// Checks every file now, instead of waiting for an event. Fails at the deadline: what was read by then is indexed, the
+    /// rest is found by the next scan.
     fn catch_up(&self, deadline: &Deadline) -> Result<(), VaultError> {
         let mut is_late = Ok(());
         let scanned = self.core.vault.scan_files(|| {

@@ -4,13 +4,14 @@ use std::collections::HashSet;
 
 use notehost_sdk::is_note;
 
-use super::graph::Graph;
-use super::ignore::Ignored;
-use super::record::Holds;
-use super::{Index, disk, indexer};
+use crate::graph::Graph;
+use crate::graph::disk;
+use crate::graph::record::Holds;
+use crate::indexer::ignore::Ignored;
+use crate::{Index, indexer};
 use notehost_vault::{Vault, VaultError};
 
-/// The state of an index on disk, and what is peculiar about the files of its vault.
+/// The state of an index on disk, and which files of its vault need attention.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Whether there is an index at all.
@@ -27,7 +28,7 @@ pub struct Report {
     pub tasks: usize,
     /// How many bytes it takes.
     pub bytes: u64,
-    /// The files that changed, came or went since it was written down.
+    /// The files that changed, came or went since it was saved.
     pub changed: usize,
     /// Whether it is to be rebuilt.
     pub is_rebuild_requested: bool,
@@ -35,7 +36,7 @@ pub struct Report {
     pub ignored: Vec<String>,
     /// Notes that are found by their text but have no properties: their frontmatter is invalid or over a limit.
     pub unread_properties: Vec<String>,
-    /// Lines about what to leave out that cannot be understood.
+    /// Ignore rules that are invalid.
     pub refused: Vec<String>,
     /// Copies that a sync tool made because two machines changed a note.
     pub conflicts: Vec<String>,
@@ -43,7 +44,7 @@ pub struct Report {
     pub placeholders: Vec<String>,
 }
 
-/// Looks at the index of a vault and at its files.
+/// Inspects the index of a vault and its files.
 pub fn report(vault: &Vault) -> Result<Report, VaultError> {
     let folder = vault.state().join("index");
     let stored = disk::load(&folder);
@@ -111,14 +112,14 @@ pub fn is_rebuild_requested(vault: &Vault) -> bool {
     vault.state().join("index").join(indexer::REBUILD).exists()
 }
 
-/// Leaves word that an index is to be rebuilt: whoever serves the vault, or will, does it.
+/// Requests a rebuild of an index. The process that serves the vault, now or later, does it.
 pub fn request_rebuild(vault: &Vault) -> std::io::Result<()> {
     let folder = vault.state().join("index");
     notehost_platform::private::create_folder(&folder)?;
     std::fs::write(folder.join(indexer::REBUILD), b"")
 }
 
-/// Takes back what [`request_rebuild`] said, unless building has begun. Whether it was taken back.
+/// Withdraws the request of [`request_rebuild`], unless building has begun. Returns whether it was withdrawn.
 pub fn clear_rebuild_request(vault: &Vault, index: &Index) -> bool {
     let word = vault.state().join("index").join(indexer::REBUILD);
     index.is_ready() && std::fs::remove_file(word).is_ok()

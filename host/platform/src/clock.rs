@@ -9,3 +9,8 @@ pub fn now_ms() -> i64 {
         .unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
+
+/// The same where times have no sign: in vaults and in the contract.
+pub fn now_millis() -> u64 {
+    now_ms().unsigned_abs()
+}

@@ -1,7 +1,7 @@
 //! The on-disk cache of compiled code. A file is named by the digest of its source and by the engine settings, and its
 //! own digest is beside it; a file that is damaged, truncated or from another component is compiled again.
 //!
-//! Whoever can write to the cache can run code in the host. So the folder and each file must belong to this user or to
+//! A process that can write to the cache can run code in the host. So the folder and each file must belong to this user or to
 //! root and be writable by nobody else, and no file may be a symbolic link. Both are opened once, and the open handles
 //! are checked; files that fail are compiled again and replaced. A folder that stays writable for others is not used.
 //!
@@ -74,7 +74,7 @@ impl CompiledCode {
             Ok(false) => {}
             Ok(true) => {
                 if let Some(component) = self.read(engine, &name) {
-                    // What was compiled lies in memory as a whole; what was kept does not.
+                    // What was compiled is in memory as a whole; what was cached is not.
                     drop(code);
                     release_free_memory();
                     return Ok(component);
@@ -407,7 +407,7 @@ mod tests {
         let found = std::fs::metadata(&folder).expect("a folder");
         assert_eq!(found.permissions().mode() & 0o777, 0o700);
 
-        // A link to code of somebody else, and something that is no file.
+        // A link to code of somebody else, and something that is not a file.
         std::fs::rename(&code, place.path().join("elsewhere")).expect("renamed");
         std::os::unix::fs::symlink("../elsewhere", &code).expect("a link");
         distrusted(&cache, name, "cannot be read");

@@ -22,7 +22,7 @@ pub trait CallEnvironment: Send + Sync {
     /// The conventions of the vault. May block on the index.
     fn conventions(&self, transaction: &mut Transaction) -> Conventions;
 
-    /// Another number than before says that what the call may do may have changed. Asked at every host call, so it must
+    /// A changed number means that the rights of the call may have changed. Read at every host call, so it must
     /// cost nothing.
     fn generation(&self) -> u64 {
         0
@@ -81,7 +81,7 @@ pub struct Used {
     pub denials: u64,
 }
 
-/// How far a call is, as its guest tells it: bounded, and hostile until it is shown as text.
+/// The progress of a call as its guest reports it: bounded, and hostile until it is shown as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     /// How much is done.

@@ -84,7 +84,7 @@ impl FairPermits {
                 caller,
                 bytes: AtomicUsize::new(0),
             };
-            // Who gave up meanwhile drops it, and it is handed out again.
+            // A waiter that gave up meanwhile drops it, and it is handed out again.
             drop(sender.send(permit));
         }
     }
@@ -111,7 +111,7 @@ impl State {
                 served: clock,
                 ..CallerState::default()
             });
-        // Those who gave up are forgotten when the queue has doubled since, and when it is their turn.
+        // Waiters that gave up are removed when the queue has doubled since, and when it is their turn.
         if state.waiting.len() >= 64 && state.waiting.len().is_power_of_two() {
             state.waiting.retain(|waiting| !waiting.is_closed());
         }
@@ -254,7 +254,7 @@ mod tests {
         }
         let mut of_one = Box::pin(permits.acquire(&one));
         assert!((&mut of_one).now_or_never().is_none());
-        // Who gives up is passed over.
+        // A waiter that gives up is skipped.
         drop(of_many.remove(0));
         drop(held);
         let first = (&mut of_many[0]).now_or_never().expect("it came first");

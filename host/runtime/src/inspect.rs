@@ -12,7 +12,7 @@ use super::manifest::{MANIFEST_SECTION, Manifest, ManifestError};
 /// The largest component that is taken.
 pub const MAX_COMPONENT_BYTES: usize = 64 << 20;
 
-/// How deep components may lie in components.
+/// How deep components may nest.
 const MAX_DEPTH: usize = 100;
 /// Limits of the listed tools, and of the length of their names.
 const MAX_PRODUCERS: usize = 32;
@@ -107,7 +107,7 @@ impl Inspected {
         Ok(contract::track_of(exports)?)
     }
 
-    /// The newest version of the contract that it was built for, whether this host speaks it or not.
+    /// The newest version of the contract that it was built for, whether this host supports it or not.
     pub fn contract(&self) -> Option<Contract> {
         let exports = self.exports.iter();
         exports.filter_map(|name| Contract::of_export(name)).max()
@@ -169,7 +169,7 @@ impl Reading {
             if is_top && at == bytes.len() {
                 return Ok(());
             }
-            // What lies inside is known to be there whole; only the file itself can end too early.
+            // Nested components are complete; only the file itself can end too early.
             let chunk = parser.parse(&bytes[at..end], !is_top).map_err(damaged)?;
             let (consumed, payload) = match chunk {
                 Chunk::NeedMoreData(_) => return Err(truncated),
@@ -270,7 +270,7 @@ impl Reading {
     }
 }
 
-/// Tell a component from everything else that people hand in.
+/// Distinguishes a component from everything else that people pass.
 fn recognise(bytes: &[u8]) -> Result<(), InspectError> {
     if bytes.is_empty() {
         return Err(InspectError::Empty);

@@ -122,26 +122,8 @@ pub struct GuestReply {
     pub content: Vec<GuestContent>,
 }
 
-/// Non-text content of a reply.
-#[derive(Debug)]
-pub enum GuestContent {
-    /// An image.
-    Image {
-        /// Its bytes.
-        bytes: Vec<u8>,
-        /// Its MIME type, as the guest claims.
-        mime: String,
-    },
-    /// Audio.
-    Audio {
-        /// Its bytes.
-        bytes: Vec<u8>,
-        /// Its MIME type, as the guest claims.
-        mime: String,
-    },
-    /// A link to a path, as the guest claims.
-    Link(String),
-}
+/// Non-text content of a reply. MIME types and paths are what the guest claims.
+pub use notehost_sdk::Content as GuestContent;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]

@@ -24,7 +24,7 @@ pub struct Manifest {
     /// How much it may keep in its store, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store_bytes: Option<u64>,
-    /// The hosts it may speak HTTP with: `api.example.com`, `*.example.org`, `localhost:8080`; `*` leaves the choice to
+    /// The hosts it may send HTTP requests to: `api.example.com`, `*.example.org`, `localhost:8080`; `*` leaves the choice to
     /// the admin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub http: Vec<String>,

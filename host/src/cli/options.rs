@@ -8,12 +8,28 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::ui::failure::Failure;
+use crate::cli::ui::terminal::Terminal;
 use notehost_config::{
     self as config, Confirm, Loaded, LogFormat, Overrides, Surface, parse_address,
 };
 use notehost_pipeline::registry::{Registry, Snapshot};
 use notehost_runtime::{LoadError, Runtime};
 use notehost_vault::Tier;
+
+/// The flag of every command that prints a table or JSON.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct OutputFlags {
+    /// Print JSON even on a terminal
+    #[arg(long)]
+    json_output: bool,
+}
+
+impl OutputFlags {
+    /// Whether the output is JSON: requested, or not for a person.
+    pub(crate) fn is_json(self, terminal: &Terminal) -> bool {
+        self.json_output || !terminal.is_terminal()
+    }
+}
 
 /// Flags of every command that reads the settings.
 #[derive(Debug, Clone, Default, Args)]

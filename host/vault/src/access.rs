@@ -61,27 +61,7 @@ impl FromStr for Tier {
 pub struct UnknownTier(pub String);
 
 /// What an action was declared to do. Each effect includes the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Effect {
-    /// It changes nothing.
-    Read,
-    /// It creates, changes or renames.
-    Write,
-    /// It may remove.
-    Delete,
-}
-
-impl Effect {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Effect::Read => "read",
-            Effect::Write => "write",
-            Effect::Delete => "delete",
-        }
-    }
-}
+pub use notehost_sdk::Effect;
 
 /// Says what the caller of a transaction may do at a path.
 pub trait Rules: Send + Sync {
@@ -94,13 +74,13 @@ pub trait Rules: Send + Sync {
         self.tier(path)
     }
 
-    /// Names these rules for as long as the process lives: rules with equal names answer alike. Without a name nothing
-    /// that was derived from them is kept.
+    /// Identifies these rules while the process runs: rules with equal identities decide alike. Without one, nothing that
+    /// was derived from them is cached.
     fn identity(&self) -> Option<u64> {
         None
     }
 
-    /// Told of an action that tries more than it was declared to do, and is refused.
+    /// Reports an action that was refused because it tried more than it was declared to do.
     fn overstepped(&self, needed: Effect) {
         let _ = needed;
     }
@@ -111,7 +91,7 @@ pub trait Rules: Send + Sync {
         None
     }
 
-    /// What the component's grant has taken from the caller since this was last asked.
+    /// What the component's grant has taken from the caller since the last call of this function.
     fn grant_usage(&self) -> GrantUsage {
         GrantUsage::default()
     }
@@ -152,7 +132,7 @@ pub struct Limits {
     pub max_retained_bytes: u64,
     /// How many bytes a component may keep in its store, per vault.
     pub store_quota: u64,
-    /// When walks and scans give up with `timeout`.
+    /// When walks and scans fail with `timeout`.
     pub deadline: Option<Instant>,
 }
 

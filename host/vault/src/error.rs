@@ -17,7 +17,7 @@ pub struct VaultError {
     pub message: String,
     /// Boxed, as few errors have one and every result has room for an error.
     hint: Option<Box<Hint>>,
-    /// Anything a program may want to know, as a JSON object.
+    /// Details for programs, as a JSON object.
     pub details: Option<Value>,
 }
 
@@ -47,7 +47,7 @@ impl VaultError {
         self
     }
 
-    /// Something that should not happen did.
+    /// An internal error.
     pub fn broken(what: &str) -> Self {
         VaultError::new(Code::InternalError, what)
     }
@@ -93,7 +93,7 @@ impl VaultError {
         .with_details(json!({ "path": path }))
     }
 
-    /// Too low a tier at a path that the caller may know of, or that looks the same whether it is there or not.
+    /// Too low a tier at a path that the caller may see, or that looks the same whether it exists or not.
     /// `rule` is the glob of the rule that allows less here than in the rest of the notebook.
     pub(crate) fn denied(path: &str, needed: Tier, rule: Option<String>) -> Self {
         let notebook = match path.split_once('/') {

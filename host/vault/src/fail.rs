@@ -34,7 +34,7 @@ pub const FAIL_POINTS: &[&str] = &[
 ];
 
 /// Every step of a reply after its change has landed, in order.
-pub const REPLY_POINTS: &[&str] = &["reply-landed", "reply-told", "reply-cut", "reply-kept"];
+pub const REPLY_POINTS: &[&str] = &["reply-landed", "reply-notify", "reply-cut", "reply-kept"];
 
 /// Runs something that must not undo what happened before it: a panic in it is logged and ends here.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Option<T> {
@@ -69,13 +69,16 @@ pub(crate) fn fail_point(name: &str) -> io::Result<()> {
     if injected::take(name) {
         return Err(notehost_platform::errors::disk_full());
     }
-    let asked = |variable: &str| {
+    let requested = |variable: &str| {
         let value = std::env::var(variable).ok()?;
         let (wanted, nth) = value.split_once(':').unwrap_or((&value, "1"));
         (wanted == name).then(|| nth.parse::<usize>().unwrap_or(1))
     };
-    let (stop, full) = (asked("NOTEHOST_FAIL_POINT"), asked("NOTEHOST_FAIL_ENOSPC"));
-    let panic = asked("NOTEHOST_FAIL_PANIC");
+    let (stop, full) = (
+        requested("NOTEHOST_FAIL_POINT"),
+        requested("NOTEHOST_FAIL_ENOSPC"),
+    );
+    let panic = requested("NOTEHOST_FAIL_PANIC");
     if stop.is_none() && full.is_none() && panic.is_none() {
         return Ok(());
     }

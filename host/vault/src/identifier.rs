@@ -4,19 +4,11 @@ use std::{
     collections::hash_map::RandomState,
     hash::{BuildHasher, Hasher},
     sync::atomic::{AtomicU64, Ordering},
-    time::SystemTime,
 };
 
-const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+use notehost_platform::clock::now_millis;
 
-/// Milliseconds since 1970.
-pub(crate) fn now_millis() -> u64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |since| {
-            u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-        })
-}
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
 /// A new id: nine characters of time, seven of chance.
 pub(crate) fn new_id() -> String {

@@ -10,7 +10,7 @@ use crate::error::VaultError;
 const MAX_NAME_BYTES: usize = 255;
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Where the vault keeps its own things, inside the vault.
+/// The folder of the vault's own files, inside the vault.
 pub const PRIVATE: &str = ".notehost";
 
 /// Checks a guest's path. `""` is the vault itself and has no parts.
@@ -66,8 +66,8 @@ pub fn is_open(path: &str) -> Result<bool, VaultError> {
     }
 }
 
-/// Checks what is asked of a name that is about to be made, beyond what [`parse`] asks of every name: it must
-/// also work where the vault is synchronised to.
+/// Checks the name of a new file or folder, beyond what [`parse`] requires of every name: it must also work where the
+/// vault is synchronised to.
 pub(crate) fn check_new_name(name: &str) -> Result<(), VaultError> {
     const RESERVED: [char; 8] = ['<', '>', ':', '"', '|', '?', '*', '\\'];
     let refuse = |why: String| {

@@ -1,77 +1,19 @@
 //! Input and output types of a transaction: the records of the contract's `vault` interface in Rust.
+//! The SDK has those that are the same for components.
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use crate::diff::LineDiff;
 
-/// Whether something is a file or a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A file.
-    File,
-    /// A folder.
-    Folder,
-}
-
-/// A file or a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// As the disk spells it.
-    pub path: String,
-    /// Which of the two.
-    pub kind: Kind,
-    /// In bytes; 0 for a folder.
-    pub size: u64,
-    /// Milliseconds since 1970.
-    pub modified: u64,
-}
-
-/// Some of a longer list, in order of path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// The entries.
-    pub entries: Vec<Entry>,
-    /// Where the rest begins, for `after`.
-    pub next: Option<String>,
-}
+pub use notehost_sdk::{ChangeKind, Entry, Kind, Page, Trashed};
 
 /// The bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
     /// The content.
     pub bytes: Arc<[u8]>,
-    /// Names the content: equal bytes have equal etags.
+    /// Identifies the content: equal bytes have equal etags.
     pub etag: String,
-}
-
-/// Something that was removed and can be had back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trashed {
-    /// For `restore`.
-    pub id: String,
-    /// Where it was.
-    pub path: String,
-    /// In bytes.
-    pub size: u64,
-    /// Milliseconds since 1970.
-    pub removed: u64,
-}
-
-/// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKind {
-    /// It was made.
-    Create,
-    /// It has other bytes, or another mode.
-    Modify,
-    /// It has another path, and perhaps other bytes.
-    Rename,
-    /// It went to the trash.
-    Delete,
 }
 
 /// One thing that a commit did to one file.
@@ -131,6 +73,26 @@ pub struct StagedChange {
     pub removed: u64,
     /// How the lines differ, for [`crate::unified_diff`].
     pub lines: LineDiff,
+}
+
+impl StagedChange {
+    /// A note of which only the text changes. Tests of code that assesses changes use it.
+    #[doc(hidden)]
+    pub fn of_texts(path: &str, before: &str, after: &str) -> StagedChange {
+        let lines = |text: &str| text.lines().count() as u64;
+        StagedChange {
+            path: path.into(),
+            kind: ChangeKind::Modify,
+            from: None,
+            before: Some(before.as_bytes().into()),
+            after: Some(after.as_bytes().into()),
+            etag_before: Some("before".into()),
+            etag: None,
+            added: lines(after),
+            removed: lines(before),
+            lines: LineDiff::default(),
+        }
+    }
 }
 
 /// In whose name something is committed.

@@ -4,7 +4,7 @@
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
-use syn::{Data, DeriveInput, Fields, Type, parse_macro_input, parse_quote};
+use syn::{Data, DeriveInput, Expr, Fields, MetaNameValue, Type, parse_macro_input, parse_quote};
 
 /// The arguments of an action: a struct whose fields are the arguments and whose doc comments a model reads. Fields of
 /// type `Option<…>` are optional; unknown fields are errors. An enum is an argument with a fixed set of strings.
@@ -19,9 +19,23 @@ pub fn args(_: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// The result of an action, or a part of it. Fields of type `Option<…>` that are `None` are omitted from the JSON.
+///
+/// `#[reply(text = Hits::sentence)]` names the function from `&Self` to the text of a reply; without it the text is made
+/// of the fields.
 #[proc_macro_attribute]
-pub fn reply(_: TokenStream, item: TokenStream) -> TokenStream {
+pub fn reply(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as DeriveInput);
+    let text = match arguments.is_empty() {
+        true => None,
+        false => {
+            let argument = parse_macro_input!(arguments as MetaNameValue);
+            if !argument.path.is_ident("text") {
+                let error = syn::Error::new_spanned(argument.path, "expected `text = FUNCTION`");
+                return error.into_compile_error().into();
+            }
+            Some(argument.value)
+        }
+    };
     match &mut item.data {
         Data::Enum(_) => item
             .attrs
@@ -29,7 +43,31 @@ pub fn reply(_: TokenStream, item: TokenStream) -> TokenStream {
         Data::Struct(data) => omit_none(&mut data.fields),
         Data::Union(_) => {}
     }
-    with_derives(&item, &quote!(::notehost_sdk::serde::Serialize)).into()
+    let readable = matches!(item.data, Data::Struct(_)).then(|| readable(&item, text));
+    let item = with_derives(&item, &quote!(::notehost_sdk::serde::Serialize));
+    quote!(#item #readable).into()
+}
+
+fn readable(item: &DeriveInput, text: Option<Expr>) -> Tokens {
+    let name = &item.ident;
+    let mut generics = item.generics.clone();
+    let conditions = &mut generics.make_where_clause().predicates;
+    conditions.push(parse_quote!(Self: ::notehost_sdk::serde::Serialize));
+    let (of_impl, of_type, conditions) = generics.split_for_impl();
+    let text = match text {
+        Some(text) => quote! {
+            let text: fn(&Self) -> String = #text;
+            text(self)
+        },
+        None => quote!(::notehost_sdk::readable(self)),
+    };
+    quote! {
+        impl #of_impl ::notehost_sdk::Readable for #name #of_type #conditions {
+            fn to_readable(&self) -> String {
+                #text
+            }
+        }
+    }
 }
 
 fn with_derives(item: &DeriveInput, serde: &Tokens) -> Tokens {

@@ -17,7 +17,7 @@ pub struct Lines {
 }
 
 /// The result of an edit.
-#[reply]
+#[reply(text = Edited::sentence)]
 pub struct Edited {
     /// The note.
     pub path: String,

@@ -40,7 +40,7 @@ pub enum Sort {
 }
 
 /// A page of a folder's entries.
-#[reply]
+#[reply(text = Listed::to_text)]
 pub struct Listed {
     /// Notes and folders.
     pub items: Vec<Item>,

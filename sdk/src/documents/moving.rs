@@ -5,7 +5,7 @@ use crate::prelude::*;
 use crate::text::moving::{LinkLeft, move_with_links};
 
 /// The result of a move.
-#[reply]
+#[reply(text = Moved::to_text)]
 pub struct Moved {
     /// The new paths, in the order of the request.
     pub paths: Vec<String>,
@@ -92,7 +92,7 @@ pub fn sentence(rewritten: usize, left: &[LinkLeft]) -> String {
 }
 
 /// A copy.
-#[reply]
+#[reply(text = Copied::to_text)]
 pub struct Copied {
     /// The path of the copy.
     pub path: String,

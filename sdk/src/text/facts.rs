@@ -176,14 +176,7 @@ fn char_on(text: &str, count: usize) -> usize {
 
 fn link_fact(note: &str, link: &Link, with_context: bool) -> LinkFact {
     LinkFact {
-        kind: match link.kind {
-            links::Kind::Wiki => LinkKind::Wiki,
-            links::Kind::Embed => LinkKind::Embed,
-            links::Kind::Markdown => LinkKind::Markdown,
-            links::Kind::Image => LinkKind::Image,
-            links::Kind::Definition => LinkKind::Definition,
-            links::Kind::Property => LinkKind::Property,
-        },
+        kind: link.kind,
         target: link.target.clone(),
         fragment: link.fragment.as_ref().map(|fragment| match fragment {
             Fragment::Heading(path) => format!("#{}", path.join("#")),

@@ -145,12 +145,12 @@ pub(super) fn calls_from_schema(tool: &Value, values: &[String]) -> Vec<Generate
         let required = schema["required"].as_array();
         required.is_some_and(|all| all.iter().any(|one| one == name))
     };
-    let mut asks = Vec::new();
+    let mut calls = Vec::new();
     let mut add = |mut arguments: Map<String, Value>, dry_run: bool| {
         if dry_run {
             arguments.insert("dry_run".into(), true.into());
         }
-        asks.push(GeneratedCall {
+        calls.push(GeneratedCall {
             tool: name.to_owned(),
             arguments: arguments.into(),
         });
@@ -209,7 +209,7 @@ pub(super) fn calls_from_schema(tool: &Value, values: &[String]) -> Vec<Generate
             add(arguments, changes);
         }
     }
-    asks
+    calls
 }
 
 /// Arguments whose form is not described by their schema, for every value.
@@ -218,44 +218,44 @@ pub(super) fn calls_with_special_arguments(values: &[String]) -> Vec<GeneratedCa
         tool: tool.to_owned(),
         arguments,
     };
-    let mut asks = Vec::new();
+    let mut calls = Vec::new();
     for value in values {
         let ops = json!([{"action": "identify", "block": "[[Seen#^open-block]]"}, {"action": "update", "block": value, "text": "x"}]);
-        asks.push(ask("block__batch", json!({"ops": ops, "dry_run": true})));
+        calls.push(ask("block__batch", json!({"ops": ops, "dry_run": true})));
         let cells = json!([{"row": "Open/Seen.md", "column": "tags", "value": ["a"]}, {"row": value, "column": "key", "value": "x"}]);
-        asks.push(ask(
+        calls.push(ask(
             "database__set_cells",
             json!({"database": "Open", "cells": cells, "dry_run": true}),
         ));
         for action in ["get", "remove", "resume", "skip", "suspend"] {
             let card = json!({ "card": format!("{value}#00000000") });
-            asks.push(ask(&format!("flashcard__{action}"), card));
+            calls.push(ask(&format!("flashcard__{action}"), card));
         }
         let review = json!({"card": format!("{value}#00000000"), "rating": 3});
-        asks.push(ask("flashcard__review", review));
+        calls.push(ask("flashcard__review", review));
         let package = format!("{value}.apkg");
         let exported = json!({"path": package, "dry_run": true});
-        asks.push(ask("flashcard__export", exported));
+        calls.push(ask("flashcard__export", exported));
         let imported = json!({"path": package, "to": "Open", "dry_run": true});
-        asks.push(ask("flashcard__import", imported));
+        calls.push(ask("flashcard__import", imported));
         let written = json!({"path": format!("{value}.txt"), "text": "x", "dry_run": true});
-        asks.push(ask("file__write", written));
+        calls.push(ask("file__write", written));
         let rows = json!([{"name": value, "key": value}]);
-        asks.push(ask(
+        calls.push(ask(
             "database__add_rows",
             json!({"database": "Open", "rows": rows, "dry_run": true}),
         ));
-        asks.push(ask(
+        calls.push(ask(
             "database__create",
             json!({"path": value, "columns": ["key"], "source": value, "dry_run": true}),
         ));
     }
-    asks
+    calls
 }
 
 /// Every vault function on every value, by a component with a grant for everything.
 pub(super) fn calls_of_hostile_guest(values: &[String]) -> Vec<GeneratedCall> {
-    let mut asks = Vec::new();
+    let mut calls = Vec::new();
     for with in REACH_FUNCTIONS {
         for value in values {
             for (path, to) in [
@@ -281,14 +281,14 @@ pub(super) fn calls_of_hostile_guest(values: &[String]) -> Vec<GeneratedCall> {
                 if to == value && !["rename", "before"].contains(&with) {
                     continue;
                 }
-                asks.push(GeneratedCall {
+                calls.push(GeneratedCall {
                     tool: tool.to_owned(),
                     arguments: json!({"with": with, "path": path, "to": to, "dry_run": dry_run}),
                 });
             }
         }
     }
-    asks
+    calls
 }
 
 /// A visible value for an argument of this name.

@@ -8,8 +8,9 @@ use notehost_sdk::index::{
 use serde_json::json;
 
 use super::*;
-use crate::answer_budget::AnswerBudget;
-use crate::{CancelFlag, MAX_RESULTS, find as finding, links, names};
+use crate::limits::answer_budget::AnswerBudget;
+use crate::query::{find as finding, links, names};
+use crate::{CancelFlag, MAX_RESULTS};
 
 fn property() -> Condition {
     Condition::Property(Box::new(PropertyTest {
@@ -67,8 +68,8 @@ fn queries_end_at_the_deadline_and_on_cancellation() {
             .index()
             .ask_cancellable(&mut left, question.clone(), Some(&cancelled));
         assert_eq!(refused.unwrap_err().code(), "timeout", "{question:?}");
-        let mut asked = begin(world.vault(), None, Effect::Read);
-        assert!(world.index().ask(&mut asked, question).is_ok());
+        let mut transaction = begin(world.vault(), None, Effect::Read);
+        assert!(world.index().ask(&mut transaction, question).is_ok());
     }
 }
 
@@ -258,11 +259,11 @@ fn an_answer_that_would_be_too_large_is_refused() {
         limit: 9,
         ..TagsQuery::default()
     };
-    type Asked<'a> = (
+    type NamedQuery<'a> = (
         &'a str,
         Box<dyn Fn(&AnswerBudget) -> Option<notehost_vault::VaultError> + 'a>,
     );
-    let asked: [Asked<'_>; 9] = [
+    let queries: [NamedQuery<'_>; 9] = [
         ("paths", Box::new(|budget| found(&[], budget))),
         (
             "backlinks",
@@ -295,7 +296,7 @@ fn an_answer_that_would_be_too_large_is_refused() {
             Box::new(|budget| found(&[Field::Headings], budget)),
         ),
     ];
-    for (number, (what, ask)) in asked.iter().enumerate() {
+    for (number, (what, ask)) in queries.iter().enumerate() {
         let small = AnswerBudget::new(if number < 6 { 60 } else { 230 });
         let refused = ask(&small).unwrap_or_else(|| panic!("{what} are not counted"));
         assert_eq!(refused.code(), "too_large", "{what}");

@@ -1,4 +1,4 @@
-//! Every kind of question that the index can be asked, for comparing what it answers.
+//! Every kind of query, to compare the answers of two indexes.
 
 use notehost_sdk::index::{
     BacklinksQuery, Condition, Field, Has, Part, PropertyTest, Query, Sort, SortBy, Span,

@@ -11,7 +11,7 @@ use super::segment::{Segment, block_bound, own_weight};
 use super::state::State;
 use super::weight::Corpus;
 use super::{Bitmap, Hit, Hits, SearchResult, Tree};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 pub(super) fn all(
     state: &State,

@@ -5,14 +5,14 @@
 
 use notehost_sdk::words;
 
-/// How many numbers there are, as a power of two: so many that a number is had by few notes, so few that a dictionary of
-/// them is small.
+/// How many hashes there are, as a power of two: so many that few notes share one, so few that their dictionary is
+/// small.
 const BITS: u32 = 17;
 
-/// The numbers of all neighbours in a text, in order.
+/// The hashes of all bigrams of a text, in order.
 pub(super) fn all(text: &str) -> Vec<u64> {
     let mut numbers = Vec::new();
-    // An identifier and its parts stand in the same place: each is the neighbour of whatever is in the next one.
+    // An identifier and its parts have the same position: each forms bigrams with the words at the next one.
     let mut before: Vec<u64> = Vec::new();
     let mut here: Vec<u64> = Vec::new();
     let mut place = 0;
@@ -34,9 +34,9 @@ pub(super) fn all(text: &str) -> Vec<u64> {
     numbers
 }
 
-/// The numbers of the neighbours among words at these places.
-pub(super) fn among(asked: &[(usize, String)]) -> impl Iterator<Item = u64> {
-    asked
+/// The hashes of the bigrams among words at these positions.
+pub(super) fn among(phrase: &[(usize, String)]) -> impl Iterator<Item = u64> {
+    phrase
         .windows(2)
         .filter(|pair| pair[1].0 == pair[0].0 + 1)
         .map(|pair| joined(digest(&pair[0].1), digest(&pair[1].1)))
@@ -81,7 +81,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Words that stand next to each other are told, whatever part of the text is requested and however it is cut.
+        /// The bigrams of a phrase are among those of the text, whatever part of it is queried and however it is cut.
         #[test]
         fn bigrams_have_no_false_negatives(pieces in prop::collection::vec(prop::sample::select(PIECES), 1..20), from in 0usize..20, to in 0usize..20) {
             let text = pieces.concat();
@@ -90,8 +90,8 @@ mod tests {
             let rendered = all(&text);
             let mut places: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
             words::for_each_word(&text, |word| places.entry(word.text.to_owned()).or_default().push(word.position));
-            let asked = words::query_terms(&part);
-            for pair in asked.windows(2) {
+            let phrase = words::query_terms(&part);
+            for pair in phrase.windows(2) {
                 let stand = places.get(&pair[0].1).is_some_and(|firsts| firsts.iter().any(|first| {
                     places.get(&pair[1].1).is_some_and(|seconds| seconds.contains(&(first + pair[1].0 - pair[0].0)))
                 }));

@@ -11,7 +11,7 @@ use super::schema::place;
 use super::segment::Segment;
 use super::state::State;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// A shorter piece of a word occurs in too many words to be worth a look.
 const MIN_CHARS: usize = 3;
@@ -33,7 +33,7 @@ pub(super) fn containing(
     let mut found = state.live.clone();
     found.keep_within(visible);
     for choices in texts {
-        // One that says nothing makes the others worthless: the note may contain just that.
+        // One without pieces makes the others worthless: the note may contain just that.
         let mut needles = Vec::with_capacity(choices.len());
         for text in choices {
             deadline.before(text.len())?;

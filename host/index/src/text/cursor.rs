@@ -13,13 +13,13 @@ use super::plan::{LeafPart, Plan, Source};
 use super::segment::Segment;
 use super::weight::Weight;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// After the last document.
 pub(super) const END: u32 = TERMINATED;
 
-/// A cursor that goes through many documents to find the next one ends at the deadline, as if there were no more: whoever
-/// goes through it has to check the deadline after the last document.
+/// A cursor that goes through many documents to find the next one ends at the deadline, as if there were no more: its
+/// caller has to check the deadline after the last document.
 pub(super) enum Cursor<'s> {
     Leaf(LeafCursor),
     All(AllCursor<'s>),
@@ -203,8 +203,8 @@ impl List {
                 Some(info) => Some(List::Word(Box::new(words.postings(info)?))),
                 None => None,
             },
-            Source::Phrase(asked) => {
-                let found = listed::phrase(words, asked, deadline)?;
+            Source::Phrase(phrase) => {
+                let found = listed::phrase(words, phrase, deadline)?;
                 Some(List::Listed(Arc::new(found), 0))
             }
             Source::Listed(found) => Some(List::Listed(found[ordinal].clone(), 0)),

@@ -5,7 +5,7 @@ use tantivy::{DocSet as _, TERMINATED};
 
 use super::segment::{Segment, Words};
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// Documents in order, with frequencies.
 #[derive(Debug, Default)]
@@ -71,11 +71,11 @@ impl Sums {
 /// Documents in which these words occur at these distances.
 pub(super) fn phrase(
     words: &Words,
-    asked: &[(usize, String)],
+    phrase: &[(usize, String)],
     deadline: &Deadline,
 ) -> SearchResult<Listed> {
     let mut listed = Listed::default();
-    each_phrase(words, asked, deadline, |doc, starts| {
+    each_phrase(words, phrase, deadline, |doc, starts| {
         listed.push(doc, starts.len() as u32)
     })?;
     Ok(listed)
@@ -92,12 +92,12 @@ impl PhraseStarts {
     /// The documents in which these words occur at these distances; what follows them stands at another.
     pub(super) fn of(
         words: &Words,
-        asked: &[(usize, String)],
+        phrase: &[(usize, String)],
         distance: usize,
         deadline: &Deadline,
     ) -> SearchResult<PhraseStarts> {
         let mut documents = Vec::new();
-        each_phrase(words, asked, deadline, |doc, starts| {
+        each_phrase(words, phrase, deadline, |doc, starts| {
             documents.push((doc, starts.to_vec(), 0))
         })?;
         Ok(PhraseStarts {
@@ -166,22 +166,22 @@ fn take_positions(
 /// Hands every document that has a phrase to `take`, with the places where it begins.
 fn each_phrase(
     words: &Words,
-    asked: &[(usize, String)],
+    phrase: &[(usize, String)],
     deadline: &Deadline,
     mut take: impl FnMut(u32, &[u32]),
 ) -> SearchResult<()> {
-    let mut lists: Vec<(usize, SegmentPostings)> = Vec::with_capacity(asked.len());
-    for (distance, word) in asked {
+    let mut lists: Vec<(usize, SegmentPostings)> = Vec::with_capacity(phrase.len());
+    for (distance, word) in phrase {
         deadline.step()?;
         let Some(info) = words.info(word)? else {
             return Ok(());
         };
         lists.push((*distance, words.positions(&info)?));
     }
-    let Some(mut bigrams) = words.bigrams(asked)? else {
+    let Some(mut bigrams) = words.bigrams(phrase)? else {
         return Ok(());
     };
-    // The rarest leads.
+    // The rarest word is iterated.
     lists.sort_by_key(|(_, postings)| postings.doc_freq());
     let mut starts = Vec::new();
     let mut positions = Vec::new();

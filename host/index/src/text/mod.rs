@@ -10,7 +10,7 @@
 //! tantivy provides the files, the dictionaries and the postings; planning and scoring (`plan`, `cursor`, `best`, `weight`,
 //! `listed`) are our own. tantivy can take statistics from outside (`Bm25StatisticsProvider`), and a collector can skip
 //! hidden notes, but it bounds the scores of a block of postings by the average length in its segment, hidden and deleted
-//! notes included. With the average of one caller these bounds do not hold: `tests_statistics` shows a best note that is
+//! notes included. With the average of one caller these bounds do not hold: `tests::statistics` shows a best note that is
 //! dropped because hidden notes are long. Without pruning tantivy scores every hit. `best` corrects the bounds for the
 //! caller's average (`segment::block_bound`) and prunes. `notehost-bench find` compares both on any folder of notes.
 
@@ -31,10 +31,6 @@ mod weight;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests_changes;
-#[cfg(test)]
-mod tests_statistics;
 
 use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cmp::Ordering;
@@ -52,7 +48,7 @@ use schema::Fields;
 use segment::Segment;
 use state::{Pending, State};
 
-use super::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// So many bytes of new text are indexed in about a millisecond.
@@ -63,7 +59,7 @@ pub(crate) struct Texts {
     index: Index,
     fields: Fields,
     state: RwLock<State>,
-    /// There while notes are loaded. Whoever writes holds it.
+    /// The writer, while notes are loaded. Held during a write.
     writer: Mutex<Option<IndexWriter>>,
     /// Held while what waits is put into a fresh segment: others go on searching what there is.
     building: Mutex<()>,
@@ -141,11 +137,11 @@ impl From<VaultError> for Failure {
     }
 }
 
-/// What a search comes to.
+/// The result of a search.
 type SearchResult<T> = Result<T, Failure>;
 
 impl Texts {
-    /// Opens what is on disk. What is damaged or of another make is begun anew; where the disk refuses, it is in memory.
+    /// Opens what is on disk. What is damaged or has another version is discarded; if the disk fails, the index is in memory.
     pub(crate) fn open(folder: &Path) -> Texts {
         let (index, fields, segments) = disk::open(folder);
         Texts {
@@ -157,8 +153,8 @@ impl Texts {
         }
     }
 
-    /// Keeps of what was opened the notes that are still so, and forgets the rest. Returns the keys of those that are not
-    /// there and must be put in again. To be called once, before anything else.
+    /// Keeps the notes of the opened index that are unchanged, and drops the rest. Returns the keys of those that are
+    /// missing and must be added again. To be called once, before anything else.
     pub(crate) fn bind(&self, known: &[Placed]) -> Vec<u64> {
         self.write_state().bind(known)
     }
@@ -194,7 +190,7 @@ impl Texts {
         lengths
     }
 
-    /// A note is so now: the very next search finds it.
+    /// Adds or replaces a note: the next search finds it.
     pub(crate) fn put_measured(&self, document: Document, measure: Measure) -> Lengths {
         let lengths = measure.lengths;
         self.write_state()
@@ -345,8 +341,8 @@ impl Texts {
         })
     }
 
-    /// Puts what waits into a fresh segment. The state is not locked meanwhile: a large note holds up nobody else. At the
-    /// deadline nothing is built, and what waits goes on waiting.
+    /// Puts what waits into a fresh segment. The state is not locked meanwhile: a large note blocks no other search. At the
+    /// deadline nothing is built, and the notes stay pending.
     fn build(&self, deadline: &Deadline) -> SearchResult<()> {
         let _held = deadline.lock(&self.building)?;
         let documents = {

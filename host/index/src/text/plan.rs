@@ -16,7 +16,7 @@ use super::{Bitmap, SearchResult, Tree};
 /// How many words represent the text of a `like` query, and how many candidates are considered.
 const MAX_LIKE_WORDS: usize = 25;
 const MAX_LIKE_CANDIDATES: usize = 400;
-/// Among so few notes a word that many of them have says something too.
+/// Below this number of notes, a word that most of them contain counts as well.
 const RARE_WORD_NOTES: u64 = 8;
 
 pub(super) enum Plan {
@@ -82,7 +82,7 @@ impl Planner<'_, '_> {
         let mut with = Vec::new();
         let mut without = Vec::new();
         let mut within = Vec::new();
-        // Every branch is planned, also after one that no note fulfils: the caller is told of all widened words.
+        // Every branch is planned, also after one without a match: the answer lists all widened words.
         let mut is_empty = false;
         for tree in trees {
             match self.plan(tree)? {
@@ -132,8 +132,8 @@ impl Planner<'_, '_> {
     }
 
     fn words(&mut self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
-        let asked = words::query_terms(text);
-        match asked.as_slice() {
+        let terms = words::query_terms(text);
+        match terms.as_slice() {
             [] => Ok(Plan::Nothing),
             [(_, word)] => {
                 let plan = self.word(word, part, 1.0)?;
@@ -158,7 +158,7 @@ impl Planner<'_, '_> {
                 }
                 Ok(plan)
             }
-            _ => self.phrase(&asked, part),
+            _ => self.phrase(&terms, part),
         }
     }
 
@@ -194,13 +194,13 @@ impl Planner<'_, '_> {
         Ok(leaf(parts))
     }
 
-    fn phrase(&self, asked: &[(usize, String)], part: Option<Part>) -> SearchResult<Plan> {
+    fn phrase(&self, terms: &[(usize, String)], part: Option<Part>) -> SearchResult<Plan> {
         let corpus = self.corpus;
         let mut parts = Vec::new();
         'places: for place in places(part) {
             let mut rarity = 0.0;
             let mut fewest = u64::MAX;
-            for (_, word) in asked {
+            for (_, word) in terms {
                 corpus.deadline.check()?;
                 let notes = corpus.notes_with(place, word)?;
                 if notes == 0 {
@@ -212,7 +212,7 @@ impl Planner<'_, '_> {
             parts.push(LeafPart {
                 place,
                 weight: corpus.weight(place, rarity, 1.0),
-                source: Source::Phrase(asked.to_vec()),
+                source: Source::Phrase(terms.to_vec()),
                 notes: fewest,
             });
         }
@@ -220,8 +220,8 @@ impl Planner<'_, '_> {
     }
 
     fn prefix(&self, text: &str, part: Option<Part>) -> SearchResult<Plan> {
-        let asked = words::query_terms(text);
-        let Some(((distance, last), before)) = asked.split_last() else {
+        let terms = words::query_terms(text);
+        let Some(((distance, last), before)) = terms.split_last() else {
             return Ok(Plan::Nothing);
         };
         self.listed(part, |corpus, place| {
@@ -300,7 +300,7 @@ impl Planner<'_, '_> {
                 count(word);
             }
         }
-        // The most frequent first, then as they come.
+        // The most frequent first, then in order of occurrence.
         let mut counted: Vec<(String, u32, usize)> = counts
             .into_iter()
             .map(|(word, (count, first))| (word, count, first))

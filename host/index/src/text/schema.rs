@@ -19,9 +19,9 @@ use super::bigrams;
 /// A note, as the full-text index takes it.
 #[derive(Debug, Clone)]
 pub(crate) struct Document {
-    /// Which note it is, while this process runs.
+    /// Identifies the note while this process runs.
     pub doc_id: u32,
-    /// Names its path and content, also after a restart.
+    /// Identifies its path and content, also after a restart.
     pub key: u64,
     /// Its names: file name, aliases and title, one per line.
     pub name: String,
@@ -38,12 +38,12 @@ pub(crate) type Lengths = [u32; 3];
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure {
     pub(super) lengths: Lengths,
-    /// Whether there may be letters in the text that its words do not tell in their order (see `containing.rs`).
+    /// Whether the text may contain letters that its words do not show in order (see `containing.rs`).
     pub(super) loose: bool,
 }
 
 /// The name under which the index knows our words. It changes when what a word is changes: an index of other words is
-/// begun anew.
+/// discarded.
 const WORDS: &str = "words-1";
 
 pub(super) const PARTS: usize = 3;
@@ -86,7 +86,7 @@ pub(super) fn schema() -> (Schema, Fields) {
     (builder.build(), fields)
 }
 
-/// The same fields for a segment of few notes, from which nothing is ever deleted: dictionaries of keys and of neighbours
+/// The same fields for a segment of few notes, from which nothing is ever deleted: dictionaries of keys and of bigrams
 /// would cost more time than all the rest of it.
 pub(super) fn fresh_schema() -> Schema {
     let mut builder = Schema::builder();
@@ -126,7 +126,7 @@ pub(super) fn settings() -> IndexSettings {
 pub(super) fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
     manager.register(WORDS, TextAnalyzer::from(Words));
-    // The library wants one for fields that are no text too.
+    // tantivy requires one also for fields without text.
     manager.register("default", TextAnalyzer::from(Words));
     manager
 }
@@ -190,7 +190,7 @@ pub(crate) fn measure(name: &str, headings: &str, text: &str) -> Measure {
     }
 }
 
-/// Whether a word hides how it is written from a search for parts of words.
+/// Whether a word differs from its spelling, so that a search for parts of words could miss it.
 fn is_word_loose(text: &str, word: &words::Word<'_>) -> bool {
     match word.form {
         Form::Cut => true,
@@ -249,7 +249,7 @@ impl Tokenizer for Words {
 
 struct WordStream<'a> {
     text: &'a str,
-    /// Only for who wants one word at a time; indexing takes them all at once.
+    /// Only for one word at a time; indexing takes all of them at once.
     found: Option<std::vec::IntoIter<(usize, String)>>,
     token: Token,
 }

@@ -19,7 +19,7 @@ use tantivy::{DocSet as _, InvertedIndexReader, Opstamp, SegmentReader, TantivyD
 use super::bigrams;
 use super::schema::{BIGRAMS, Fields, KEY, LOOSE, PARTS, place};
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// How many bytes of the dictionary are searched between two steps.
 const PIECE_BYTES: usize = 64 << 10;
@@ -34,7 +34,7 @@ pub(super) struct Segment {
     pub(super) doc_ids: Vec<u32>,
     /// The dead documents.
     pub(super) dead: Vec<u32>,
-    /// The documents whose words do not tell all of their letters.
+    /// The documents whose words do not show all of their letters.
     pub(super) loose: Arc<[u32]>,
     pub(super) keys: Arc<[u64]>,
     alive: Option<AliveBitSet>,
@@ -52,7 +52,7 @@ pub(super) struct Words {
     pub(super) norms: FieldNormReader,
     /// The average length with which the best of each block was chosen when the segment was written.
     pub(super) average: f32,
-    /// Which documents have which neighbours, where that is known.
+    /// Which documents have which bigrams, if that is indexed.
     bigrams: Option<Arc<InvertedIndexReader>>,
     /// All words, one after the other.
     all: OnceLock<Arc<[u8]>>,
@@ -115,7 +115,7 @@ impl Segment {
         }
     }
 
-    /// A document no longer belongs to a note.
+    /// Marks a document that no longer belongs to a note.
     pub(super) fn kill(&mut self, doc: u32) {
         if self.doc_ids[doc as usize] != DEAD {
             self.doc_ids[doc as usize] = DEAD;
@@ -194,17 +194,17 @@ impl Words {
             .read_postings_from_terminfo(info, IndexRecordOption::WithFreqsAndPositions)?)
     }
 
-    /// For each two of these words that are neighbours: the documents in which they may be. Nothing if there is none for
+    /// For each bigram of these words: the documents in which they may be. Nothing if there is none for
     /// two of them.
     pub(super) fn bigrams(
         &self,
-        asked: &[(usize, String)],
+        phrase: &[(usize, String)],
     ) -> tantivy::Result<Option<Vec<SegmentPostings>>> {
         let mut lists = Vec::new();
         let Some(index) = &self.bigrams else {
             return Ok(Some(lists));
         };
-        for number in bigrams::among(asked) {
+        for number in bigrams::among(phrase) {
             let Some(info) = index.terms().get(number.to_be_bytes())? else {
                 return Ok(None);
             };

@@ -9,7 +9,7 @@ use notehost_sdk::index::Snippet;
 use notehost_sdk::words;
 
 use super::Tree;
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 use notehost_vault::VaultError;
 
 /// About as long as a line of a search result should be, in letters.
@@ -30,10 +30,10 @@ pub(crate) struct QueryWords(Vec<String>);
 
 impl QueryWords {
     pub(crate) fn of(tree: &Tree) -> QueryWords {
-        let mut asked = Vec::new();
-        collect(tree, &mut asked);
-        asked.truncate(MAX_WORDS);
-        QueryWords(asked)
+        let mut query_words = Vec::new();
+        collect(tree, &mut query_words);
+        query_words.truncate(MAX_WORDS);
+        QueryWords(query_words)
     }
 
     /// The lines with the best matches, in document order.
@@ -47,7 +47,7 @@ impl QueryWords {
             return Ok(Vec::new());
         }
         let mut places = places_as_bytes(text, &self.0, deadline)?;
-        // In ASCII the bytes told everything.
+        // In ASCII the search for bytes is exact.
         if places.is_empty() && !text.is_ascii() {
             places = places_as_words(text, &self.0, deadline)?;
         }
@@ -94,16 +94,16 @@ struct Line {
 }
 
 /// The words of a query tree, without negated ones.
-fn collect(tree: &Tree, asked: &mut Vec<String>) {
+fn collect(tree: &Tree, query_words: &mut Vec<String>) {
     let mut add = |word: String| {
-        if !asked.contains(&word) {
-            asked.push(word);
+        if !query_words.contains(&word) {
+            query_words.push(word);
         }
     };
     match tree {
         Tree::All(trees) | Tree::Any(trees) => {
             for tree in trees {
-                collect(tree, asked);
+                collect(tree, query_words);
             }
         }
         Tree::Words { text, .. } | Tree::Prefix { text, .. } => {
@@ -122,7 +122,7 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
                 .into_iter()
                 .map(|(_, word)| word)
                 .collect();
-            // Long words say more.
+            // Long words are more specific.
             words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
             words.dedup();
             words.into_iter().take(MAX_WORDS).for_each(add);
@@ -133,11 +133,11 @@ fn collect(tree: &Tree, asked: &mut Vec<String>) {
 
 fn places_as_bytes(
     text: &str,
-    asked: &[String],
+    query_words: &[String],
     deadline: &Deadline,
 ) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
-    for (word, letters) in asked.iter().enumerate() {
+    for (word, letters) in query_words.iter().enumerate() {
         each_match(text.as_bytes(), letters.as_bytes(), deadline, |start| {
             let range = start..start + letters.len();
             if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {
@@ -156,7 +156,7 @@ fn places_as_bytes(
 
 fn places_as_words(
     text: &str,
-    asked: &[String],
+    query_words: &[String],
     deadline: &Deadline,
 ) -> Result<Vec<Place>, VaultError> {
     let mut places = Vec::new();
@@ -165,7 +165,7 @@ fn places_as_words(
         deadline.check()?;
         let end = piece_end(text, begin);
         words::for_each_word(&text[begin..end], |found| {
-            for (word, letters) in asked.iter().enumerate() {
+            for (word, letters) in query_words.iter().enumerate() {
                 if places.len() < MAX_PLACES * 4 && found.text.contains(letters.as_str()) {
                     places.push(Place {
                         range: begin + found.range.start..begin + found.range.end,

@@ -11,7 +11,7 @@ use tantivy::directory::RamDirectory;
 use super::schema::{self, Document, Fields, Lengths, Measure, PARTS};
 use super::segment::{Identity, Segment};
 use super::{Bitmap, Placed, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 /// A fresh segment of this size is not built again to take more notes in.
 const FULL_SEGMENT_DOCS: u32 = 64;
@@ -120,7 +120,7 @@ impl State {
         }
     }
 
-    /// Takes what is on disk for the notes that it was made of.
+    /// Assigns the documents on disk to the notes that they were made of.
     pub(super) fn bind(&mut self, known: &[Placed]) -> Vec<u64> {
         let mut doc_ids: HashMap<u64, &Placed> =
             known.iter().map(|placed| (placed.key, placed)).collect();
@@ -160,7 +160,7 @@ impl State {
             .collect()
     }
 
-    /// A note is so now.
+    /// Adds or replaces a note.
     pub(super) fn put(&mut self, pending: Arc<Pending>) {
         let doc_id = pending.document.doc_id;
         self.leave(doc_id);
@@ -170,7 +170,7 @@ impl State {
         self.unbuilt.push(doc_id);
     }
 
-    /// A note is handed to the writer. Tells whether a document of the same key must be deleted first.
+    /// A note is handed to the writer. Returns whether a document of the same key must be deleted first.
     pub(super) fn load(&mut self, pending: Arc<Pending>) -> bool {
         let doc_id = pending.document.doc_id;
         let key = pending.document.key;
@@ -328,7 +328,7 @@ impl State {
         add(&mut self.tokens, &lengths);
     }
 
-    /// The document that belongs to a note does so no more.
+    /// Detaches the document of a note.
     fn leave(&mut self, doc_id: u32) {
         let Some(home) = self.homes.get_mut(doc_id as usize) else {
             return;
@@ -386,7 +386,7 @@ fn add(sums: &mut [u64; PARTS], lengths: &Lengths) {
     }
 }
 
-/// Indexes notes in memory. Nobody has to wait for it but who searches for them.
+/// Indexes notes in memory. Only searches wait for it.
 pub(super) fn fresh_segment(
     fields: Fields,
     documents: &[Arc<Pending>],

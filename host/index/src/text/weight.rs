@@ -7,12 +7,12 @@ use tantivy::fieldnorm::FieldNormReader;
 use super::schema::PARTS;
 use super::state::State;
 use super::{Bitmap, SearchResult};
-use crate::deadline::Deadline;
+use crate::limits::deadline::Deadline;
 
 const K: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// What a word in the name, in a heading, in the text counts.
+/// The weights of a word in the name, in a heading and in the text.
 pub(super) const BOOSTS: [f32; PARTS] = [3.0, 1.5, 1.0];
 
 /// The notes that a caller sees, counted.
@@ -31,7 +31,7 @@ pub(super) struct Corpus<'s> {
 /// What a word in a part brings a note.
 #[derive(Debug, Clone)]
 pub(super) struct Weight {
-    /// What it brings at most.
+    /// The maximum of its score.
     pub(super) most: f32,
     norms: Arc<[f32; 256]>,
 }
@@ -41,7 +41,7 @@ impl<'s> Corpus<'s> {
         let is_all_visible = state.live.is_within(visible);
         let notes = state.live.len_of_both(visible) as u64;
         let tokens = state.tokens(visible, is_all_visible);
-        // A part without words is not asked for its average.
+        // A part without words has no average.
         let averages = tokens.map(|tokens| tokens.max(1) as f32 / notes.max(1) as f32);
         let norms = averages.map(|average| {
             Arc::new(std::array::from_fn(|id| {

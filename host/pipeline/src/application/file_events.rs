@@ -67,7 +67,7 @@ impl EventFilter {
         }
     }
 
-    /// Whether it may know of all of these files of the vault with this identity.
+    /// Whether it may see all of these files of the vault with this identity.
     pub(crate) fn reaches_all(&self, identity: &str, paths: &[String]) -> bool {
         let mut vaults = self.vaults.iter();
         vaults.any(|(known, reader)| {
@@ -75,7 +75,7 @@ impl EventFilter {
         })
     }
 
-    /// Whether it may know of this file.
+    /// Whether it may see this file.
     pub fn reaches(&self, vault: &str, path: &str) -> bool {
         let mut vaults = self.vaults.iter();
         vaults.any(|(known, reader)| known.id() == vault && reader.sees_file(path))

@@ -18,7 +18,7 @@ use crate::registry::Registry;
 use crate::stages::circuit_breaker::CircuitBreakers;
 use notehost_config::Settings;
 use notehost_index::Index;
-use notehost_platform::clock::now_ms;
+use notehost_platform::clock::now_millis;
 use notehost_platform::random::RandomError;
 use notehost_policy::auth::{Caller, Entrance, Proof, Scopes, Tokens};
 use notehost_policy::{Approvals, DropLedger, Idempotency, Rates};
@@ -150,7 +150,7 @@ impl Host {
             revoked: ArcSwap::default(),
             records,
             clock: ArcSwapOption::empty(),
-            started: u64::try_from(now_ms()).unwrap_or_default(),
+            started: now_millis(),
             weak: weak.clone(),
         }))
     }

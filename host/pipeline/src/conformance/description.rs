@@ -201,7 +201,7 @@ async fn example_works(
     };
     let answer = test_vault.call(action, arguments).await;
     let problem = match &answer.ending {
-        // The notes of an example are the author's, and need not lie in this vault.
+        // The notes of an example are the author's, and need not exist in this vault.
         Ending::Refused { code, .. } if code == "not_found" => None,
         Ending::Refused { code, message } => {
             Some(format!("the example is refused: {code}: {message}"))

@@ -49,7 +49,7 @@ pub struct Check {
     /// The verdict.
     pub verdict: Verdict,
     /// The requirement.
-    pub asked: &'static str,
+    pub requirement: &'static str,
     /// Why it failed.
     pub findings: Vec<Finding>,
 }
@@ -76,7 +76,7 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
     /// The problem, and how to fix it.
-    pub told: String,
+    pub message: String,
 }
 
 impl Report {
@@ -97,7 +97,7 @@ impl Report {
             .all(|check| check.verdict == Verdict::Passed)
     }
 
-    pub(super) fn check(&mut self, name: &'static str, asked: &'static str, found: Findings) {
+    pub(super) fn check(&mut self, name: &'static str, requirement: &'static str, found: Findings) {
         let verdict = match found.0.is_empty() {
             true => Verdict::Passed,
             false => Verdict::Failed,
@@ -105,7 +105,7 @@ impl Report {
         self.checks.push(Check {
             name,
             verdict,
-            asked,
+            requirement,
             findings: found.0,
         });
     }
@@ -116,7 +116,7 @@ impl Report {
         let left = CHECKS.iter().skip(made).map(|name| Check {
             name,
             verdict: Verdict::Skipped,
-            asked: "it must describe itself first",
+            requirement: "it must describe itself first",
             findings: Vec::new(),
         });
         self.checks.extend(left);
@@ -129,13 +129,13 @@ pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
     /// Adds a finding about the component as a whole.
-    pub(super) fn add(&mut self, told: impl Into<String>) {
-        self.put(None, None, told.into());
+    pub(super) fn add(&mut self, message: impl Into<String>) {
+        self.put(None, None, message.into());
     }
 
     /// Adds a finding about an action.
-    pub(super) fn add_for(&mut self, action: &str, told: impl Into<String>) {
-        self.put(Some(action), None, told.into());
+    pub(super) fn add_for(&mut self, action: &str, message: impl Into<String>) {
+        self.put(Some(action), None, message.into());
     }
 
     /// Adds a finding about one call of an action.
@@ -143,9 +143,9 @@ impl Findings {
         &mut self,
         action: &str,
         arguments: &Map<String, Value>,
-        told: impl Into<String>,
+        message: impl Into<String>,
     ) {
-        self.put(Some(action), Some(shown(arguments)), told.into());
+        self.put(Some(action), Some(shown(arguments)), message.into());
     }
 
     /// The number of findings about an action: after a few, more of them add nothing.
@@ -154,17 +154,17 @@ impl Findings {
         self.0.iter().filter(of_action).count()
     }
 
-    fn put(&mut self, action: Option<&str>, arguments: Option<String>, told: String) {
+    fn put(&mut self, action: Option<&str>, arguments: Option<String>, message: String) {
         let finding = Finding {
             action: action.map(str::to_owned),
             arguments,
-            told,
+            message,
         };
         // The same reason for the same action is reported once, whatever the arguments.
         let is_known = self
             .0
             .iter()
-            .any(|known| known.action == finding.action && known.told == finding.told);
+            .any(|known| known.action == finding.action && known.message == finding.message);
         if !is_known && self.0.len() < MAX_FINDINGS {
             self.0.push(finding);
         }

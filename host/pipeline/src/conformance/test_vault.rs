@@ -60,9 +60,9 @@ const NOTES: [(&str, &[u8]); 13] = [
 ];
 
 /// The test vault with the component under test.
-pub(super) struct TestVault<'kit> {
-    runtime: &'kit Runtime,
-    component: &'kit Component,
+pub(super) struct TestVault<'suite> {
+    runtime: &'suite Runtime,
+    component: &'suite Component,
     domain: Arc<str>,
     pub(super) limits: LimitSettings,
     /// Before the folder: it is removed when nothing uses it any more.
@@ -112,19 +112,19 @@ pub(super) enum Ending {
     Broke(String),
 }
 
-impl<'kit> TestVault<'kit> {
+impl<'suite> TestVault<'suite> {
     pub(super) fn new(
-        runtime: &'kit Runtime,
-        component: &'kit Component,
+        runtime: &'suite Runtime,
+        component: &'suite Component,
         description: &Description,
         limits: LimitSettings,
-    ) -> Result<TestVault<'kit>, ConformanceError> {
+    ) -> Result<TestVault<'suite>, ConformanceError> {
         let folder = Scratch::new()?;
         for (path, bytes) in NOTES {
             folder.put(path, bytes)?;
         }
         let vault = Arc::new(Vault::open(
-            "kit",
+            "conformance",
             &folder.notes(),
             &folder.0.join("state"),
             VaultSettings::default(),
@@ -195,7 +195,7 @@ impl<'kit> TestVault<'kit> {
             tier: conditions.tier,
             oversteps: AtomicU64::new(0),
         });
-        let meddler = Arc::new(FaultScheduler::new(conditions.plan));
+        let fault_scheduler = Arc::new(FaultScheduler::new(conditions.plan));
         let deadline = Instant::now() + Duration::from_millis(conditions.limits.call_ms);
         let transaction = self.vault.begin(Access {
             rules: rules.clone(),
@@ -219,7 +219,7 @@ impl<'kit> TestVault<'kit> {
             deadline,
             limits: conditions.limits,
             cancelled: CancellationToken::new(),
-            fault_injector: Some(meddler.clone()),
+            fault_injector: Some(fault_scheduler.clone()),
             egress: Arc::new(DenyEgress),
         };
         let mut staged = Vec::new();
@@ -245,7 +245,7 @@ impl<'kit> TestVault<'kit> {
             ending,
             staged,
             oversteps: rules.oversteps.load(Ordering::Relaxed),
-            host_calls: meddler.host_calls(),
+            host_calls: fault_scheduler.host_calls(),
         }
     }
 }
@@ -281,14 +281,14 @@ fn make_a_past(vault: &Arc<Vault>) -> Result<(), ConformanceError> {
                 oversteps: AtomicU64::new(0),
             }),
             effect: Effect::Delete,
-            component: "kit".into(),
+            component: "conformance".into(),
             limits: Limits::default(),
         })
     };
     let commit = |transaction: Transaction| {
         let note = CommitNote {
-            caller: "kit".into(),
-            action: "kit.prepare".into(),
+            caller: "conformance".into(),
+            action: "conformance.prepare".into(),
             key: None,
         };
         let committed = transaction.commit(note);
@@ -342,8 +342,8 @@ impl CallEnvironment for FixedEnvironment {
     fn about(&self) -> About {
         About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            vault: "kit".into(),
-            vaults: vec!["kit".into()],
+            vault: "conformance".into(),
+            vaults: vec!["conformance".into()],
             surface: "domain".into(),
             read_only: false,
             started: NOW,
@@ -354,7 +354,7 @@ impl CallEnvironment for FixedEnvironment {
 
     fn caller(&self) -> CallerInfo {
         CallerInfo {
-            name: "kit".into(),
+            name: "conformance".into(),
             scopes: ["read", "write", "delete"].map(str::to_owned).to_vec(),
             bound_to: None,
             calls: 0,
@@ -377,7 +377,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new() -> std::io::Result<Scratch> {
-        let folder = new_folder_in(&std::env::temp_dir(), "notehost-kit")?;
+        let folder = new_folder_in(&std::env::temp_dir(), "notehost-conformance")?;
         let scratch = Scratch(folder);
         std::fs::create_dir(scratch.notes())?;
         Ok(scratch)

@@ -44,7 +44,7 @@ pub(crate) fn conventions(vault: &Vault, transaction: &mut Transaction) -> Conve
     }
 }
 
-/// The types that the owner gave to properties: of those that stand in a note which this transaction may see.
+/// The types that the owner gave to properties: of those that occur in a note which this transaction may see.
 pub(crate) fn property_types(
     vault: &Vault,
     index: &Index,

@@ -28,14 +28,14 @@ const MAX_TAGS: u32 = 15;
 const MAX_NOTEBOOKS: usize = 20;
 /// A description is one or two sentences.
 const MAX_DESCRIPTION_CHARS: usize = 200;
-/// How long it may take together. Whoever asks for it waits for something else.
+/// Its time limit: callers wait for it before something else.
 const ORIENTATION_TIME: Duration = Duration::from_millis(1000);
 /// Longer names of files and tags are cut.
 const MAX_NAME_CHARS: usize = 200;
 /// How long a tag may be that is shown.
 const MAX_TAG_CHARS: usize = 40;
 
-/// Which notes are written for assistants; `None` if the settings let models know of none.
+/// Which notes are written for assistants; `None` if the settings do not show them to models.
 pub(crate) fn assistant_notes(settings: &OrientationSettings) -> Option<Condition> {
     let notebooks = settings.notebooks.iter();
     let within: Vec<Condition> = notebooks
@@ -65,8 +65,8 @@ pub(crate) fn assistant_notes(settings: &OrientationSettings) -> Option<Conditio
     ]))
 }
 
-/// What a model should know of the vaults of one caller, in words; empty if that is switched off, if there is nothing to
-/// tell, or if the index is still loading or does not answer in time.
+/// A description of the vaults of one caller for models; empty if that is switched off, if there is nothing to
+/// report, or if the index is still loading or does not answer in time.
 ///
 /// Not for async workers: it waits for the index, and goes through all notes.
 pub fn orientation(host: &Host, caller: &Caller) -> String {

@@ -1,4 +1,4 @@
-//! Text of a vault within a line of the host's own text. A reader must be able to tell where the vault's text begins
+//! Text of a vault within a line of the host's own text. A reader must be able to see where the vault's text begins
 //! and ends, and must see all of it.
 
 /// A text of a vault as one line of at most so many characters: without control characters, without characters that

@@ -70,7 +70,7 @@ pub enum Refused {
         /// What was installed.
         newest: String,
     },
-    /// Nobody can tell which of two versions is the older one.
+    /// It cannot be decided which of two versions is older.
     #[error(
         "its version is `{found}`, which cannot be compared with `{newest}`, the newest that was installed"
     )]

@@ -8,10 +8,10 @@ impl Difference {
     /// The same, including what inspecting their bytes found.
     pub fn with_capabilities(mut self, old: &Inspected, new: &Inspected) -> Difference {
         let interface = |import: &str| import.split('@').next().unwrap_or(import).to_owned();
-        let asked: Vec<String> = old.imports.iter().map(|import| interface(import)).collect();
+        let before: Vec<String> = old.imports.iter().map(|import| interface(import)).collect();
         for import in &new.imports {
             let name = interface(import);
-            if !asked.contains(&name) {
+            if !before.contains(&name) {
                 self.changes.push(Change {
                     widens: name.starts_with("wasi:http/outgoing"),
                     words: format!("it requests `{name}`"),
@@ -27,7 +27,7 @@ impl Difference {
     }
 
     fn compare_manifests(&mut self, old: &Manifest, new: &Manifest) {
-        let mut tell = |words: String, widens: bool| self.changes.push(Change { words, widens });
+        let mut report = |words: String, widens: bool| self.changes.push(Change { words, widens });
         let most = |effect: Option<Effect>| effect.map_or("anything", Effect::as_str);
         if old.effect != new.effect {
             let widens = match (old.effect, new.effect) {
@@ -37,11 +37,11 @@ impl Difference {
             };
             let (before, after) = (most(old.effect), most(new.effect));
             let words = format!("its manifest allows the effect `{after}` instead of `{before}`");
-            tell(words, widens);
+            report(words, widens);
         }
         for host in new.http.iter().filter(|host| !old.http.contains(host)) {
             let words = format!("its manifest allows HTTP requests to `{host}`");
-            tell(words, true);
+            report(words, true);
         }
         for (what, before, after) in [
             ("bytes in its store", old.store_bytes, new.store_bytes),
@@ -62,7 +62,7 @@ impl Difference {
             let word =
                 |bound: Option<u64>| bound.map_or("any number of".to_owned(), |n| n.to_string());
             let widens = before.is_some_and(|before| after.is_none_or(|after| after > before));
-            tell(
+            report(
                 format!(
                     "its manifest allows {} {what} instead of {}",
                     word(after),

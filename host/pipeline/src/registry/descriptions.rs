@@ -1,4 +1,4 @@
-//! Cached descriptions of components, by the digest of their content: a component is asked once.
+//! Cached descriptions of components, by the digest of their content: a component is described once.
 
 use std::path::{Path, PathBuf};
 

@@ -95,33 +95,36 @@ mod tests {
 
     #[test]
     fn examples_are_split_from_descriptions() {
-        let told = "Read a note.\nMore.\n\nExample: `{\"path\": \"A\"}`\nExample (lines): `{\"path\": \"A\", \"limit\": 2}`";
-        let (prose, examples) = split(told);
+        let description = "Read a note.\nMore.\n\nExample: `{\"path\": \"A\"}`\nExample (lines): `{\"path\": \"A\", \"limit\": 2}`";
+        let (prose, examples) = split(description);
         assert_eq!(prose, "Read a note.\nMore.");
         assert_eq!(examples[0].about, None);
         assert_eq!(examples[1].about.as_deref(), Some("lines"));
         let expected = [json!({"path": "A"}), json!({"path": "A", "limit": 2})];
-        assert_eq!(arguments(told), expected);
+        assert_eq!(arguments(description), expected);
     }
 
     #[test]
     fn joined_lines_parse_the_same() {
-        let told = "Add text.\nExample: `{\"text\": \"`a` and }\"}` Example (twice): `{}`";
-        assert_eq!(arguments(told), [json!({"text": "`a` and }"}), json!({})]);
-        assert_eq!(split(told).0, "Add text.");
+        let description = "Add text.\nExample: `{\"text\": \"`a` and }\"}` Example (twice): `{}`";
+        assert_eq!(
+            arguments(description),
+            [json!({"text": "`a` and }"}), json!({})]
+        );
+        assert_eq!(split(description).0, "Add text.");
         let (prose, examples) = split("Add text. Example: `{}` Example: `{}`");
         assert_eq!((prose.as_str(), examples.len()), ("Add text.", 2));
     }
 
     #[test]
     fn malformed_examples_stay_in_the_text() {
-        for told in [
+        for description in [
             "Examples are good.",
             "Example: read it.",
             "Example: `[1]`",
             "Example (a: `{}`",
         ] {
-            assert_eq!(split(told), (told.to_owned(), Vec::new()));
+            assert_eq!(split(description), (description.to_owned(), Vec::new()));
         }
     }
 }

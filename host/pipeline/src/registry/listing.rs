@@ -94,7 +94,7 @@ mod tests {
     fn listings_round_trip() {
         let mut own = Snapshot::default();
         own.add_own();
-        let read = Snapshot::from_listing(own.to_listing()).expect("it can be heard");
+        let read = Snapshot::from_listing(own.to_listing()).expect("it can be read");
         assert_eq!(read.to_listing(), own.to_listing());
         let nothing = Snapshot::from_listing(json!({})).expect("nothing is something");
         assert_eq!(nothing.domains().count(), 0);

@@ -231,7 +231,7 @@ impl Loading<'_> {
 
     /// A component that is a file, verified by the signature beside it.
     fn file(&self, name: &str, path: &Path) -> Result<Content, AddError> {
-        // Asked each time: a link in the folder of components can lead anywhere.
+        // Checked each time: a link in the folder of components can lead anywhere.
         if let Some(vault) = vault_of(self.settings, path) {
             return Err(AddError::InVault {
                 path: path.to_owned(),

@@ -131,7 +131,7 @@ impl Snapshot {
         whole.map(|(name, _)| name.as_str())
     }
 
-    /// Why a domain is not there.
+    /// Why a domain is not available.
     pub fn absence_of_domain(&self, name: &str) -> Absence {
         match self.disabled.get(name) {
             Some(actions) if actions.is_empty() => Absence::Disabled,

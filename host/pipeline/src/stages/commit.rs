@@ -18,8 +18,8 @@ use notehost_platform::clock::now_ms;
 use notehost_records::audit::EventKind;
 use notehost_runtime::{GuestContent, Notice};
 use notehost_vault::{
-    ChangeKind, CommitError, CommitNote, StagedChange, Transaction, VaultError, contained,
-    reply_point, unified_diff,
+    CommitError, CommitNote, StagedChange, Transaction, VaultError, contained, reply_point,
+    unified_diff,
 };
 
 /// How often a call is retried, and for how long at least, before a conflict is returned: on a busy machine many
@@ -293,7 +293,7 @@ fn with_changes(
 fn change_as_json(change: &StagedChange, diff: Option<String>) -> Value {
     let mut listed = Map::new();
     listed.insert("path".into(), change.path.clone().into());
-    listed.insert("kind".into(), kind_word(change.kind).into());
+    listed.insert("kind".into(), change.kind.as_str().into());
     if let Some(from) = &change.from {
         listed.insert("from".into(), from.clone().into());
     }
@@ -306,15 +306,6 @@ fn change_as_json(change: &StagedChange, diff: Option<String>) -> Value {
         listed.insert("diff".into(), diff.into());
     }
     listed.into()
-}
-
-pub(crate) fn kind_word(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Create => "create",
-        ChangeKind::Modify => "modify",
-        ChangeKind::Rename => "rename",
-        ChangeKind::Delete => "delete",
-    }
 }
 
 /// How many changes are listed in a reply's text.
@@ -357,7 +348,7 @@ fn change_line(change: &StagedChange) -> String {
         .as_ref()
         .map(|from| format!(" (was {from})"))
         .unwrap_or_default();
-    let kind = kind_word(change.kind);
+    let kind = change.kind.as_str();
     format!(
         "{kind} {}{moved} +{} −{}",
         change.path, change.added, change.removed

@@ -197,7 +197,7 @@ async fn reply(
 ) -> Result<Reply, CallError> {
     let (is_landed, change) = (landed.footprint.is_landed, landed.footprint.change.clone());
     contained(|| {
-        reply_point("reply-told");
+        reply_point("reply-notify");
         landed.publish_notices(host, allowed);
     });
     let cutter = Cutter::of(host, allowed);

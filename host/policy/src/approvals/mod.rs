@@ -214,17 +214,22 @@ mod tests {
     #[test]
     fn an_approval_is_valid_once_for_one_call() {
         let (_state, approvals) = approvals();
-        let asked = approvals.ask(&question(), 60_000).expect("asked");
+        let approval = approvals.ask(&question(), 60_000).expect("stored");
         assert_eq!(
-            approvals.ask(&question(), 60_000).expect("asked").id,
-            asked.id
+            approvals.ask(&question(), 60_000).expect("stored").id,
+            approval.id
         );
-        let refused =
-            |question: &Question| approvals.use_up(&asked.id, question).expect_err("refused");
+        let refused = |question: &Question| {
+            approvals
+                .use_up(&approval.id, question)
+                .expect_err("refused")
+        };
         assert!(matches!(refused(&question()), ApprovalError::Pending(_)));
-        approvals.decide(&asked.id, true, "cli").expect("decided");
+        approvals
+            .decide(&approval.id, true, "cli")
+            .expect("decided");
         assert!(matches!(
-            approvals.decide(&asked.id, false, "cli"),
+            approvals.decide(&approval.id, false, "cli"),
             Err(ApprovalError::Decided(..))
         ));
         let other = |change: fn(&mut Question)| {
@@ -253,34 +258,34 @@ mod tests {
             ApprovalError::OtherChange(_)
         ));
         let frozen = |id: Option<&str>, caller: &str| {
-            let found = approvals.frozen(id, caller, "a").expect("asked");
+            let found = approvals.frozen(id, caller, "a").expect("stored");
             found.map(|frozen| frozen.seed)
         };
         // It is decided, so only who brings it runs as it was shown.
-        assert_eq!(frozen(Some(&asked.id), "phone"), Some([7; 32]));
-        assert_eq!(frozen(Some(&asked.id), "b"), None);
+        assert_eq!(frozen(Some(&approval.id), "phone"), Some([7; 32]));
+        assert_eq!(frozen(Some(&approval.id), "b"), None);
         assert_eq!(frozen(None, "phone"), None);
-        let confirmed = approvals.use_up(&asked.id, &question()).expect("used");
+        let confirmed = approvals.use_up(&approval.id, &question()).expect("used");
         assert_eq!(
             (confirmed.via, confirmed.by.as_deref()),
             (ConfirmedVia::Approval, Some("cli"))
         );
-        assert_eq!(frozen(Some(&asked.id), "phone"), None);
+        assert_eq!(frozen(Some(&approval.id), "phone"), None);
         assert!(matches!(refused(&question()), ApprovalError::Used(_)));
     }
 
     #[test]
     fn pending_approvals_expire() {
         let (_state, approvals) = approvals();
-        let asked = approvals.ask(&question(), 0).expect("asked");
-        assert_eq!(asked.state, ApprovalState::Expired);
+        let approval = approvals.ask(&question(), 0).expect("stored");
+        assert_eq!(approval.state, ApprovalState::Expired);
         assert!(approvals.list(false).expect("listed").is_empty());
         assert!(matches!(
-            approvals.decide(&asked.id, true, "cli"),
+            approvals.decide(&approval.id, true, "cli"),
             Err(ApprovalError::Expired(_))
         ));
         assert!(matches!(
-            approvals.use_up(&asked.id, &question()),
+            approvals.use_up(&approval.id, &question()),
             Err(ApprovalError::Expired(_))
         ));
     }
@@ -288,7 +293,7 @@ mod tests {
     #[test]
     fn a_decision_restarts_the_validity() {
         let (_state, approvals) = approvals();
-        // Nearly a minute has passed since it was asked.
+        // Nearly a minute has passed since it was requested.
         let stored = approvals.records.ask_approval(&NewApproval {
             id: "late",
             question: &question(),
@@ -296,12 +301,14 @@ mod tests {
             valid_ms: 60_000,
             limits: LIMITS,
         });
-        assert_eq!(stored.expect("asked").as_deref(), Some("late"));
-        let asked = approvals.get("late").expect("a question");
-        let decided = approvals.decide(&asked.id, true, "cli").expect("decided");
+        assert_eq!(stored.expect("stored").as_deref(), Some("late"));
+        let approval = approvals.get("late").expect("a question");
+        let decided = approvals
+            .decide(&approval.id, true, "cli")
+            .expect("decided");
         assert!(decided.expires >= now_ms() + 50_000, "{decided:?}");
-        let frozen = approvals.frozen(Some(&asked.id), "phone", "a");
-        assert_eq!(frozen.expect("asked"), question().frozen);
+        let frozen = approvals.frozen(Some(&approval.id), "phone", "a");
+        assert_eq!(frozen.expect("stored"), question().frozen);
     }
 
     #[test]
@@ -311,8 +318,8 @@ mod tests {
             diff: "-line\n".repeat(100_000),
             ..question()
         };
-        let asked = approvals.ask(&long, 60_000).expect("asked");
-        assert_eq!(asked.diff, long.diff);
+        let approval = approvals.ask(&long, 60_000).expect("stored");
+        assert_eq!(approval.diff, long.diff);
         let listed = approvals.list(false).expect("listed");
         assert!(listed[0].diff.len() < 17 << 10 && listed[0].diff.contains("\n… cut: "));
         for number in 0..LIMITS.max_decided + 10 {
@@ -320,8 +327,10 @@ mod tests {
                 change: number.to_string(),
                 ..question()
             };
-            let asked = approvals.ask(&next, 60_000).expect("asked");
-            approvals.decide(&asked.id, false, "cli").expect("decided");
+            let approval = approvals.ask(&next, 60_000).expect("stored");
+            approvals
+                .decide(&approval.id, false, "cli")
+                .expect("decided");
         }
         let all = approvals.list(true).expect("listed").len();
         assert!(all <= LIMITS.max_decided + 2, "{all}");
@@ -331,7 +340,7 @@ mod tests {
             change: "huge".into(),
             ..question()
         };
-        approvals.ask(&huge, 60_000).expect("asked");
+        approvals.ask(&huge, 60_000).expect("stored");
         let more = Question {
             change: "more".into(),
             ..question()

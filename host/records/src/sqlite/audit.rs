@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension as _, Row as SqlRow, Transaction, params, params_from_iter};
 
-use super::{Sqlite, count, integer, json};
+use super::{Sqlite, count, from_columns, integer, json};
 use crate::audit::{Entry, Filter, Row, UsageSum, usage_sums};
 use crate::store::{AuditRecords, CallDuration, CallSample, RecordsError};
 
@@ -101,16 +101,9 @@ impl AuditRecords for Sqlite {
         self.run("call samples", |connection| {
             let mut statement = connection.prepare_cached(&query)?;
             let rows = statement.query_map(params_from_iter(values), |row| {
-                Ok(CallSample {
-                    time: row.get(0)?,
-                    caller: row.get(1)?,
-                    domain: row.get(2)?,
-                    action: row.get(3)?,
-                    outcome: row.get(4)?,
-                    microseconds: row.get(5)?,
-                    tokens_in: row.get(6)?,
-                    tokens_out: row.get(7)?,
-                })
+                Ok(from_columns!(row => CallSample {
+                    time, caller, domain, action, outcome, microseconds, tokens_in, tokens_out
+                }))
             })?;
             rows.collect()
         })
@@ -123,11 +116,7 @@ impl AuditRecords for Sqlite {
                  WHERE version IS NOT NULL AND number > (SELECT coalesce(max(number), 0) FROM audit) - ?1",
             )?;
             let rows = statement.query_map([max_calls], |row| {
-                Ok(CallDuration {
-                    domain: row.get(0)?,
-                    version: row.get(1)?,
-                    microseconds: row.get(2)?,
-                })
+                Ok(from_columns!(row => CallDuration { domain, version, microseconds }))
             })?;
             rows.collect()
         })
@@ -270,27 +259,11 @@ fn add_usage(transaction: &Transaction<'_>, batch: &[Entry]) -> rusqlite::Result
 
 fn row(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
     let paths: String = row.get("paths")?;
-    Ok(Row {
-        number: row.get("number")?,
-        time: row.get("time")?,
-        caller: row.get("caller")?,
-        transport: row.get("transport")?,
-        domain: row.get("domain")?,
-        action: row.get("action")?,
-        vault: row.get("vault")?,
-        paths: serde_json::from_str(&paths).unwrap_or_default(),
-        bytes_added: row.get("bytes_added")?,
-        bytes_removed: row.get("bytes_removed")?,
-        microseconds: row.get("microseconds")?,
-        outcome: row.get("outcome")?,
-        version: row.get("version")?,
-        arguments: row.get("arguments")?,
-        change: row.get("change")?,
-        tokens_in: row.get("tokens_in")?,
-        tokens_out: row.get("tokens_out")?,
-        confirmed: row.get("confirmed")?,
-        confirmed_by: row.get("confirmed_by")?,
-    })
+    Ok(from_columns!(row => Row {
+        number, time, caller, transport, domain, action, vault, bytes_added, bytes_removed, microseconds, outcome,
+        version, arguments, change, tokens_in, tokens_out, confirmed, confirmed_by;
+        paths: serde_json::from_str(&paths).unwrap_or_default()
+    }))
 }
 
 /// A filter as the condition of `WHERE`, with its parameters.

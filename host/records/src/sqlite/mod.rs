@@ -95,6 +95,18 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// A struct from the columns that have the names of its fields; fields after the semicolon are given.
+macro_rules! from_columns {
+    ($row:expr => $type:ident { $($field:ident),+ $(; $($other:ident: $value:expr),+)? $(,)? }) => {
+        $type {
+            $($field: $row.get(stringify!($field))?,)+
+            $($($other: $value,)+)?
+        }
+    };
+}
+
+use from_columns;
+
 /// A number for a column; SQLite has no unsigned ones.
 fn integer(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)

@@ -195,7 +195,7 @@ fn bounded_reply(reply: GuestReply, limits: &LimitSettings) -> Result<GuestReply
     let parts = reply.content.len();
     if parts > MAX_CONTENT_PARTS {
         return Err(RunError::OverLimit(format!(
-            "answered with {parts} parts of content, and {MAX_CONTENT_PARTS} is the most"
+            "returned {parts} parts of content; the maximum is {MAX_CONTENT_PARTS}"
         )));
     }
     if has_more_values_than(MAX_REPLY_VALUES, &reply.structured) {
@@ -226,7 +226,7 @@ fn check_size(size: usize, limits: &LimitSettings) -> Result<(), RunError> {
     let most = limits.reply_bytes.saturating_mul(64);
     match size > most {
         true => Err(RunError::OverLimit(format!(
-            "answered with {size} bytes, and {most} is the most"
+            "returned {size} bytes; the maximum is {most}"
         ))),
         false => Ok(()),
     }

@@ -1,10 +1,11 @@
 //! The answers of the index as the contract's types of the `index` interface.
 
 use notehost_sdk::index as own;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::v1::bindings::notehost::domain::index as wire;
-use super::{same_cases, same_fields};
+use notehost_sdk::wire::{list, optional, optional_list};
+use notehost_sdk::{same_cases, same_fields};
 
 same_cases! {
     own::LinkKind => wire::LinkKind { Wiki, Embed, Markdown, Image, Definition, Property }
@@ -19,11 +20,33 @@ same_fields! {
     own::Degree => wire::Degree { incoming, outgoing, broken }
     own::PlaceAt => wire::Place { path, line }
     own::NameAt => wire::NameAt { path, start, end, alias }
+    own::Found => wire::Found { items: list, total, widened }
+    own::FoundNote => wire::FoundNote {
+        path, score, snippets: list, modified, size, etag, properties: properties_text, tags: optional_list, aliases,
+        headings: optional_list, links: optional_list, blocks: optional_list, tasks: optional_list, degree: optional,
+    }
+    own::LinkAt => wire::LinkAt {
+        kind: Into::into, target, fragment, text, line, path, rivals, fragment_found, external,
+    }
+    own::Backlink => wire::Backlink { path, line, context, kind: Into::into, fragment }
+    own::Backlinks => wire::BacklinksPage { items: list, total, notes }
+    own::Missing => wire::MissingTarget { target, count, places: list }
+    own::Unresolved => wire::UnresolvedPage { items: list, total, links }
+    own::Tags => wire::TagsPage { items: list, total }
 }
 
-/// The list with each item converted.
-pub(super) fn list<From, To: std::convert::From<From>>(items: Vec<From>) -> Vec<To> {
-    items.into_iter().map(To::from).collect()
+fn properties_text(properties: Option<Map<String, Value>>) -> Option<String> {
+    properties.map(|properties| Value::Object(properties).to_string())
+}
+
+impl From<own::TagCount> for wire::TagCount {
+    fn from(tag: own::TagCount) -> Self {
+        wire::TagCount {
+            tag: tag.tag,
+            notes: tag.notes,
+            exact: tag.own,
+        }
+    }
 }
 
 impl From<Option<own::IndexState>> for wire::IndexState {
@@ -45,103 +68,6 @@ impl From<Option<own::IndexState>> for wire::IndexState {
                 total: 0,
                 assistant_tag: None,
             },
-        }
-    }
-}
-
-impl From<own::Found> for wire::Found {
-    fn from(found: own::Found) -> Self {
-        wire::Found {
-            items: list(found.items),
-            total: found.total,
-            widened: found.widened,
-        }
-    }
-}
-
-impl From<own::FoundNote> for wire::FoundNote {
-    fn from(note: own::FoundNote) -> Self {
-        wire::FoundNote {
-            path: note.path,
-            score: note.score,
-            snippets: list(note.snippets),
-            modified: note.modified,
-            size: note.size,
-            etag: note.etag,
-            properties: note
-                .properties
-                .map(|properties| Value::Object(properties).to_string()),
-            tags: note.tags.map(list),
-            aliases: note.aliases,
-            headings: note.headings.map(list),
-            links: note.links.map(list),
-            blocks: note.blocks.map(list),
-            tasks: note.tasks.map(list),
-            degree: note.degree.map(wire::Degree::from),
-        }
-    }
-}
-
-impl From<own::LinkAt> for wire::LinkAt {
-    fn from(link: own::LinkAt) -> Self {
-        wire::LinkAt {
-            kind: link.kind.into(),
-            target: link.target,
-            fragment: link.fragment,
-            text: link.text,
-            line: link.line,
-            path: link.path,
-            rivals: link.rivals,
-            fragment_found: link.fragment_found,
-            external: link.external,
-        }
-    }
-}
-
-impl From<own::Backlinks> for wire::BacklinksPage {
-    fn from(backlinks: own::Backlinks) -> Self {
-        let items = backlinks.items.into_iter();
-        let items = items.map(|link| wire::Backlink {
-            path: link.path,
-            line: link.line,
-            context: link.context,
-            kind: link.kind.into(),
-            fragment: link.fragment,
-        });
-        wire::BacklinksPage {
-            items: items.collect(),
-            total: backlinks.total,
-            notes: backlinks.notes,
-        }
-    }
-}
-
-impl From<own::Unresolved> for wire::UnresolvedPage {
-    fn from(unresolved: own::Unresolved) -> Self {
-        let items = unresolved.items.into_iter();
-        let items = items.map(|missing| wire::MissingTarget {
-            target: missing.target,
-            count: missing.count,
-            places: list(missing.places),
-        });
-        wire::UnresolvedPage {
-            items: items.collect(),
-            total: unresolved.total,
-            links: unresolved.links,
-        }
-    }
-}
-
-impl From<own::Tags> for wire::TagsPage {
-    fn from(tags: own::Tags) -> Self {
-        let items = tags.items.into_iter().map(|tag| wire::TagCount {
-            tag: tag.tag,
-            notes: tag.notes,
-            exact: tag.own,
-        });
-        wire::TagsPage {
-            items: items.collect(),
-            total: tags.total,
         }
     }
 }

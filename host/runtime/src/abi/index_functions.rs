@@ -1,6 +1,7 @@
 //! The functions of the contract's `index` interface: queries of a guest, answered for the caller of the transaction.
 
 use notehost_sdk::Code;
+use notehost_sdk::wire::list;
 use std::sync::atomic::Ordering;
 
 use notehost_sdk::index::TagsQuery;
@@ -8,7 +9,6 @@ use tracing::instrument;
 use wasmtime::component::Resource;
 
 use super::super::state::Refusal;
-use super::index_answer::list;
 use super::index_query::{MAX_QUERY_BYTES, check_size, query_bytes};
 use super::v1::bindings::notehost::domain::index as wire;
 use super::vault_view::{VaultHandle, VaultView, no_vault};
@@ -41,7 +41,7 @@ impl VaultView<'_> {
         Ok(self.ask_aside(question).await?.try_into()?)
     }
 
-    /// Asks on a thread that may block, until the answer is no longer needed.
+    /// Runs the query on a thread that may block, until the answer is no longer needed.
     async fn ask_aside(&mut self, question: Question) -> Result<Answer, Refusal> {
         let index = self.index.clone();
         let abandoned = CancelFlag::default();

@@ -2,12 +2,12 @@
 //! and validated here, before anything is done with them.
 
 use notehost_sdk::index::{self as own, Condition, MAX_CONDITIONS, PropertyTest};
+use notehost_sdk::wire::list;
+use notehost_sdk::{same_cases, same_fields};
 use notehost_vault::VaultError;
 use serde_json::Value;
 
-use super::index_answer::list;
 use super::v1::bindings::notehost::domain::index as wire;
-use super::{same_cases, same_fields};
 
 /// The longest texts of a query, not counting texts to compare notes with.
 pub(super) const MAX_QUERY_BYTES: usize = 256 << 10;

@@ -22,32 +22,6 @@ use super::contract::{Track, track_of};
 use super::state::CallState;
 use vault_view::VaultView;
 
-/// Implements `From` for records with the same fields.
-macro_rules! same_fields {
-    ($($from:ty => $to:ty { $($field:ident),+ $(,)? })+) => {$(
-        impl From<$from> for $to {
-            fn from(value: $from) -> Self {
-                Self { $($field: value.$field),+ }
-            }
-        }
-    )+};
-}
-
-/// Implements `From` for enums with the same cases.
-macro_rules! same_cases {
-    ($($from:ty => $to:ty { $($case:ident),+ $(,)? })+) => {$(
-        impl From<$from> for $to {
-            fn from(value: $from) -> Self {
-                match value {
-                    $(<$from>::$case => <$to>::$case),+
-                }
-            }
-        }
-    )+};
-}
-
-use {same_cases, same_fields};
-
 /// A component that was linked, ready for instances.
 pub(super) struct Ready {
     name: String,

@@ -118,7 +118,7 @@ impl OutgoingRequest {
         Err(failed)
     }
 
-    /// Where the name leads, if all of it may be connected to: whoever answers with one address that is not public is
+    /// Where the name leads, if all of it may be connected to: a name with one address that is not public is
     /// not to be trusted with the others.
     #[tracing::instrument(name = "http.resolve", level = "debug", skip_all)]
     async fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {

@@ -142,7 +142,7 @@ pub fn check(
     }
 }
 
-/// Whether who signed a component may sign one of this name. Asked as soon as the name is known.
+/// Whether the signer of a component may sign one of this name. Checked as soon as the name is known.
 pub fn may_sign(
     signed: &Signed,
     component: &str,

@@ -29,7 +29,7 @@ pub enum PackagesError {
         /// Why.
         source: io::Error,
     },
-    /// The lock file is not one.
+    /// The lock file is invalid.
     #[error("`{}` cannot be read: {reason}", .path.display())]
     Damaged {
         /// The lock file.
@@ -37,7 +37,7 @@ pub enum PackagesError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The lock file is of a later Notehost.
+    /// The lock file was written by a later version of Notehost.
     #[error("`{}` was written by a newer version of Notehost", .path.display())]
     Newer {
         /// The lock file.
@@ -51,7 +51,7 @@ pub enum PackagesError {
         /// What it should be.
         digest: String,
     },
-    /// Nobody who may vouches for a version that is installed.
+    /// An installed version has no valid signature by an allowed key.
     #[error("`{name}` {version} is refused: {reason}")]
     Untrusted {
         /// Which component.
@@ -70,14 +70,14 @@ pub enum PackagesError {
 }
 
 impl Packages {
-    /// The store of a state folder. Nothing is made before something is installed.
+    /// The store of a state folder. No file is created before the first installation.
     pub fn of(state: &Path) -> Packages {
         Packages {
             folder: state.join("components"),
         }
     }
 
-    /// The file that says what is installed.
+    /// The file that lists what is installed.
     pub fn lock_file(&self) -> PathBuf {
         self.folder.join("components.lock")
     }
@@ -90,7 +90,7 @@ impl Packages {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Lock::default()),
             Err(source) => return Err(PackagesError::Disk { path, source }),
         };
-        // The form is read first: what a later one means, only a later Notehost knows.
+        // The format is checked first: only a later version of Notehost can read a later one.
         let form = toml::from_str::<toml::Table>(&text)
             .ok()
             .and_then(|table| table.get("form")?.as_integer());
@@ -103,7 +103,7 @@ impl Packages {
         })
     }
 
-    /// The content of a version, if it is still the one that was installed.
+    /// The content of a version, if it is unchanged since the installation.
     pub fn content(&self, name: &str, version: &Version) -> Result<Vec<u8>, PackagesError> {
         let path = self.path_of(&version.digest);
         let bytes = fs::read(&path).map_err(|source| PackagesError::Disk { path, source })?;
@@ -122,7 +122,7 @@ impl Packages {
         signature::read(&path).map_err(|source| PackagesError::Disk { path, source })
     }
 
-    /// The content of a version and its signature, if the signature satisfies an admin's terms now: keys come and go.
+    /// The content of a version and its signature, if the signature satisfies the trust settings now: keys may be added and revoked.
     pub fn verified(
         &self,
         name: &str,
@@ -143,7 +143,7 @@ impl Packages {
         Ok((bytes, kept))
     }
 
-    /// Install a version of a component: from the moment at which this returns, it is what runs. Its signature is kept
+    /// Installs a version of a component, which runs once this returns. Its signature is stored
     /// beside its content, because it is verified again each time that the component is loaded.
     pub fn put(
         &self,
@@ -163,8 +163,8 @@ impl Packages {
         self.write(&lock)
     }
 
-    /// Go back to the version of before, if it satisfies an admin's terms now. `None` says that nothing is installed any
-    /// more, because what was installed first stood in the place of a component that came with Notehost.
+    /// Returns to the previous version, if it satisfies the trust settings now. `None` means that nothing is installed any
+    /// more: the first installed version had replaced a built-in component.
     pub fn roll_back(
         &self,
         name: &str,
@@ -191,7 +191,7 @@ impl Packages {
         Ok(before)
     }
 
-    /// Forget a component, with every version of it.
+    /// Removes a component with all its versions.
     pub fn remove(&self, name: &str) -> Result<Installed, PackagesError> {
         let _turn = self.turn()?;
         let mut lock = self.installed()?;
@@ -268,7 +268,7 @@ impl Packages {
         Ok(())
     }
 
-    /// Remove contents that nothing names. What cannot be removed is tried again next time.
+    /// Removes contents that no version refers to. What cannot be removed is tried again next time.
     fn sweep(&self, lock: &Lock) {
         let kept: Vec<PathBuf> = lock
             .digests()
@@ -371,7 +371,7 @@ mod tests {
         let kept = |version| packages.signature(version).expect("readable");
         assert_eq!(kept(&one).as_deref(), Some("vouched"));
         assert_eq!(kept(&two), None);
-        // Where signatures are required, what has none is not gone back to, and nothing is changed.
+        // If signatures are required, a rollback to an unsigned version is refused and changes nothing.
         let strict = TrustSettings {
             require_signed: true,
             ..anybody()
@@ -383,7 +383,7 @@ mod tests {
         let current = &packages.installed().expect("a lock").components["todo"].current;
         assert_eq!(current.version, "1");
         packages.roll_back("todo", false, &anybody()).expect("back");
-        // The same content once more, without its signature: what vouched for it still does.
+        // The same content again, without its signature: the stored signature stays valid.
         put(b"one", None, &one);
         assert_eq!(kept(&one).as_deref(), Some("vouched"));
         packages.remove("todo").expect("removed");

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::options::Common;
+use crate::cli::options::{Common, OutputFlags};
 use crate::cli::records;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::coloured_diff;
@@ -13,7 +13,7 @@ use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
 
 use notehost_platform::clock::now_ms;
-use notehost_policy::{Approval as Asked, ApprovalError, ApprovalState, Approvals};
+use notehost_policy::{Approval as StoredApproval, ApprovalError, ApprovalState, Approvals};
 use notehost_records::when;
 
 /// The recorded author of decisions made here.
@@ -49,7 +49,7 @@ struct List {
     #[arg(long)]
     all: bool,
     #[command(flatten)]
-    how: OutputFlags,
+    how: ApprovalFlags,
 }
 
 #[derive(Debug, Args)]
@@ -57,23 +57,22 @@ struct ById {
     /// The id of the approval, as returned by the refused call
     id: String,
     #[command(flatten)]
-    how: OutputFlags,
+    how: ApprovalFlags,
 }
 
 #[derive(Debug, Args)]
-struct OutputFlags {
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+struct ApprovalFlags {
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
 
-impl OutputFlags {
+impl ApprovalFlags {
     /// Opens the approvals of this machine; the flag is whether the output is JSON.
     fn open(self) -> Result<(Approvals, bool), Failure> {
         let (_, records) = records::open(self.common)?;
-        let as_json = self.json_output || !Terminal::stdout().is_terminal();
+        let as_json = self.output.is_json(&Terminal::stdout());
         Ok((Approvals::new(records), as_json))
     }
 }
@@ -110,12 +109,12 @@ impl List {
 impl ById {
     fn show(self) -> Result<ExitCode, Failure> {
         let (approvals, as_json) = self.how.open()?;
-        let asked = approvals.get(&self.id).map_err(failure)?;
+        let approval = approvals.get(&self.id).map_err(failure)?;
         let terminal = Terminal::stdout();
         if as_json {
-            print_json(&terminal, to_json(&asked));
+            print_json(&terminal, to_json(&approval));
         } else {
-            terminal.print(&whole(&terminal, &asked));
+            terminal.print(&whole(&terminal, &approval));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -124,8 +123,8 @@ impl ById {
         let (approvals, as_json) = self.how.open()?;
         let terminal = Terminal::stdout();
         if !as_json {
-            let asked = approvals.get(&self.id).map_err(failure)?;
-            terminal.print(&format!("{}\n", terminal.safe(&asked.summary)));
+            let approval = approvals.get(&self.id).map_err(failure)?;
+            terminal.print(&format!("{}\n", terminal.safe(&approval.summary)));
         }
         let decided = approvals
             .decide(&self.id, yes, DECIDED_BY)
@@ -134,9 +133,9 @@ impl ById {
             print_json(&terminal, to_json(&decided));
         } else if yes {
             let left = when::length(decided.expires - now_ms());
-            let told = terminal.good("approved");
+            let approved = terminal.good("approved");
             terminal.print(&format!(
-                "{told}: the same call with `approval`: `{}` is executed once, if made within {left}\n",
+                "{approved}: the same call with `approval`: `{}` is executed once, if made within {left}\n",
                 decided.id
             ));
         } else {
@@ -146,31 +145,31 @@ impl ById {
     }
 }
 
-fn to_json(asked: &Asked) -> Value {
-    let mut value = serde_json::to_value(asked).unwrap_or_default();
-    value["folder"] = asked.folder.as_str().into();
-    value["created"] = when::iso(asked.created).into();
-    value["expires"] = when::iso(asked.expires).into();
+fn to_json(approval: &StoredApproval) -> Value {
+    let mut value = serde_json::to_value(approval).unwrap_or_default();
+    value["folder"] = approval.folder.as_str().into();
+    value["created"] = when::iso(approval.created).into();
+    value["expires"] = when::iso(approval.expires).into();
     value
 }
 
-fn table(terminal: &Terminal, items: &[Asked], now: i64) -> String {
-    let row = |asked: &Asked| {
-        let expires = match asked.state {
+fn table(terminal: &Terminal, items: &[StoredApproval], now: i64) -> String {
+    let row = |approval: &StoredApproval| {
+        let expires = match approval.state {
             ApprovalState::Pending | ApprovalState::Approved => {
-                format!("in {}", when::length(asked.expires - now))
+                format!("in {}", when::length(approval.expires - now))
             }
             _ => String::new(),
         };
         vec![
-            asked.id.clone(),
-            asked.state.as_str().to_owned(),
-            when::length(now - asked.created),
+            approval.id.clone(),
+            approval.state.as_str().to_owned(),
+            when::length(now - approval.created),
             expires,
-            asked.caller.clone(),
-            asked.action.clone(),
-            asked.folder.clone(),
-            asked.summary.clone(),
+            approval.caller.clone(),
+            approval.action.clone(),
+            approval.folder.clone(),
+            approval.summary.clone(),
         ]
     };
     terminal.table(
@@ -181,25 +180,25 @@ fn table(terminal: &Terminal, items: &[Asked], now: i64) -> String {
     )
 }
 
-fn whole(terminal: &Terminal, asked: &Asked) -> String {
-    let decided = match &asked.decided_by {
+fn whole(terminal: &Terminal, approval: &StoredApproval) -> String {
+    let decided = match &approval.decided_by {
         Some(by) => format!(" by {by}"),
         None => String::new(),
     };
     format!(
         "{}\n{}\n\n{}",
-        terminal.strong(&terminal.safe(&asked.summary)),
+        terminal.strong(&terminal.safe(&approval.summary)),
         terminal.faint(&terminal.safe(&format!(
             "{} · asked by {} at {} · vault {} (folder {}) · {}{decided} · until {}",
-            asked.action,
-            asked.caller,
-            when::shown(asked.created),
-            asked.vault,
-            asked.folder,
-            asked.state.as_str(),
-            when::shown(asked.expires)
+            approval.action,
+            approval.caller,
+            when::shown(approval.created),
+            approval.vault,
+            approval.folder,
+            approval.state.as_str(),
+            when::shown(approval.expires)
         ))),
-        coloured_diff(terminal, &asked.diff)
+        coloured_diff(terminal, &approval.diff)
     )
 }
 

@@ -307,6 +307,6 @@ mod tests {
     fn an_unknown_outcome_suggests_the_nearest() {
         assert_eq!(outcome("ok").as_deref(), Ok("ok"));
         assert_eq!(outcome("throttled").as_deref(), Ok("throttled"));
-        assert!(outcome("throtled").is_err_and(|told| told.contains("`throttled`")));
+        assert!(outcome("throtled").is_err_and(|message| message.contains("`throttled`")));
     }
 }

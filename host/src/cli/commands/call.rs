@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::logging;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::records;
 use crate::cli::remote;
 use crate::cli::remote::{Remote, RemoteError};
@@ -66,9 +66,8 @@ pub(crate) struct Call {
     /// Skip the confirmation prompt, like `--confirm never` (a remote server still confirms)
     #[arg(long, conflicts_with = "confirm")]
     yes: bool,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     /// Print all pages of a list at once
     #[arg(long)]
     all_pages: bool,
@@ -269,7 +268,7 @@ impl Call {
         hint: impl FnOnce(&CallError) -> Option<String>,
     ) -> Result<String, Failure> {
         let terminal = Terminal::stdout();
-        let as_json = self.json_output || !terminal.is_terminal();
+        let as_json = self.output.is_json(&terminal);
         match outcome {
             Ok(reply) if as_json => Ok(json_text(&terminal, reply.structured.into())),
             Ok(reply) => Ok(reply::for_people(&terminal, &reply)),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use crate::cli::options::{self, Common, ServeFlags};
+use crate::cli::options::{self, Common, OutputFlags, ServeFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -27,9 +27,8 @@ pub(crate) enum Config {
 pub(crate) struct Show {
     #[command(flatten)]
     serving: ServeFlags,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +66,7 @@ impl Show {
         let loaded = options::load(self.serving.given())?;
         let terminal = Terminal::stdout();
         let values = loaded.values();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let items: Vec<Value> = values
                 .iter()
                 .map(|shown| json!({"key": shown.key, "value": shown.value, "origin": shown.origin.to_string()}))

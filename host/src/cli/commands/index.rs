@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::cli::logging;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -43,9 +43,8 @@ struct Selection {
     /// The folder of notes, or the id of a configured vault [all configured vaults]
     #[arg(long, value_name = "PATH")]
     vault: Option<PathBuf>,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -66,7 +65,7 @@ impl IndexCommand {
                 .with_hint("specify a folder of notes: `notehost index status --vault ~/notes`"));
         }
         let terminal = Terminal::stdout();
-        let is_json = which.json_output || !terminal.is_terminal();
+        let is_json = which.output.is_json(&terminal);
         let mut indexes = Vec::new();
         for entry in &loaded.settings.vaults {
             if is_rebuild {

@@ -164,11 +164,11 @@ impl List {
         let header = ["notebook", "tier", "for", "source"];
         terminal.print(&terminal.table(&header, rows.iter().map(Row::to_cells)));
         if settings.read_only {
-            let told = format!(
+            let warning = format!(
                 "all vaults are read-only ({})\n",
                 loaded.origin("read_only")
             );
-            terminal.print(&terminal.warning(&told));
+            terminal.print(&terminal.warning(&warning));
         }
         for vault in settings.vaults.iter().filter(|vault| vault.read_only) {
             terminal.print(&terminal.warning(&format!("the vault {} is read-only\n", vault.id)));
@@ -270,11 +270,11 @@ impl ReadOnly {
         edit.set_read_only(vault, self.switch == Switch::On)
             .map_err(refused)?;
         let what = vault.map_or("read-only".to_owned(), |id| format!("`{id}` read-only"));
-        let told = match self.switch {
+        let change = match self.switch {
             Switch::On => format!("{what}: on"),
             Switch::Off => format!("{what}: off"),
         };
-        save(edit, &given, &told)
+        save(edit, &given, &change)
     }
 }
 
@@ -295,14 +295,14 @@ impl Explain {
             name => records::token_caller(&loaded, name)?
                 .unwrap_or_else(|| Caller::command_line(Some(name))),
         };
-        let asked = ExplainQuery {
+        let query = ExplainQuery {
             domain,
             action,
             vault: self.vault.as_deref(),
             path: &self.path,
             kind: self.kind(&loaded),
         };
-        let explained = explain(settings, &domains, &caller, asked)
+        let explained = explain(settings, &domains, &caller, query)
             .map_err(|error| Failure::start(error.to_string()))?;
         let origin = explained.key.as_ref().map(|key| match loaded.origin(key) {
             Origin::Default => loaded.origin(&format!("{key}.glob")),
@@ -310,9 +310,9 @@ impl Explain {
         });
         let terminal = Terminal::stdout();
         if self.json_output || !terminal.is_terminal() {
-            let mut told = explained.to_json();
-            told["origin"] = origin.map(|origin| origin.to_string()).into();
-            print_json(&terminal, told);
+            let mut answer = explained.to_json();
+            answer["origin"] = origin.map(|origin| origin.to_string()).into();
+            print_json(&terminal, answer);
         } else {
             let word = match explained.allowed {
                 true => terminal.good("yes:"),
@@ -356,7 +356,7 @@ pub(crate) fn open(given: &Overrides) -> Result<Edit, Failure> {
 }
 
 /// Saves the file and reports it.
-pub(crate) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode, Failure> {
+pub(crate) fn save(edit: Edit, given: &Overrides, change: &str) -> Result<ExitCode, Failure> {
     let file = edit.file().display().to_string();
     let is_new = edit.is_new();
     edit.save(given).map_err(refused)?;
@@ -368,7 +368,7 @@ pub(crate) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode
         false => format!("written to {file}; a running server reloads it"),
     };
     terminal.print(&format!(
-        "{} {told}\n{}\n",
+        "{} {change}\n{}\n",
         terminal.good("set:"),
         terminal.faint(&next)
     ));
@@ -376,9 +376,9 @@ pub(crate) fn save(edit: Edit, given: &Overrides, told: &str) -> Result<ExitCode
 }
 
 /// Reports a setting that is not written to a file.
-pub(crate) fn report(told: &str) {
+pub(crate) fn report(change: &str) {
     let terminal = Terminal::stdout();
-    terminal.print(&format!("{} {told}\n", terminal.good("set:")));
+    terminal.print(&format!("{} {change}\n", terminal.good("set:")));
 }
 
 pub(crate) fn refused(error: notehost_config::ConfigError) -> Failure {

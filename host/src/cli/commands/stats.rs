@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::options::Common;
+use crate::cli::options::{Common, OutputFlags};
 use crate::cli::records;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
@@ -33,9 +33,8 @@ pub(crate) struct Stats {
     /// Group calls by this
     #[arg(long, value_name = "WHAT", default_value = "action")]
     by: By,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -58,7 +57,7 @@ impl Stats {
             }
         }
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             print_json(&terminal, to_json(&found));
         } else {
             terminal.print(&for_people(&terminal, &found));

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::cli::logging;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::records;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
@@ -61,18 +61,16 @@ struct New {
     /// approve ID`. Use `--attended` only for clients that show the question to a person, such as a desktop assistant.
     #[arg(long)]
     attended: bool,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
 
 #[derive(Debug, Args)]
 struct List {
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -127,16 +125,16 @@ impl New {
         };
         let secret = tokens.make(&new)?;
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let made = auth::Token {
                 made: new,
                 created: now,
                 last_used: None,
                 revoked: None,
             };
-            let mut told = json_of(&made, now);
-            told["token"] = json!(secret);
-            print_json(&terminal, told);
+            let mut answer = json_of(&made, now);
+            answer["token"] = json!(secret);
+            print_json(&terminal, answer);
         } else {
             terminal.print(&format!(
                 "{}\n{}\n",
@@ -156,7 +154,7 @@ impl List {
         let tokens = Tokens::new(records, &loaded.running.state);
         let (tokens, now) = (tokens.list()?, now_ms());
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let items: Vec<Value> = tokens.iter().map(|token| json_of(token, now)).collect();
             print_json(&terminal, json!({ "items": items }));
         } else if tokens.is_empty() {

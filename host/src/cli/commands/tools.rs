@@ -7,7 +7,7 @@ use notehost_sdk::text::approx_tokens;
 use serde_json::{Map, Value, json};
 
 use crate::cli::logging;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::remote::Remote;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
@@ -26,9 +26,8 @@ pub(crate) struct Tools {
     /// Show how many tokens the list of tools costs a model, by surface and domain
     #[arg(long)]
     cost: bool,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     remote: Remote,
     #[command(flatten)]
@@ -56,14 +55,14 @@ impl Tools {
                 .into_iter()
                 .map(|one| Cost::of(&seen, one))
                 .collect();
-            if self.json_output || !terminal.is_terminal() {
+            if self.output.is_json(&terminal) {
                 print_json(&terminal, Cost::json(&costs));
             } else {
                 terminal.print(&Cost::table(&terminal, &costs));
             }
             return Ok(ExitCode::SUCCESS);
         }
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             print_json(&terminal, json!({ "items": json_rows(&domains, surface) }));
         } else {
             let more = terminal.faint("more: notehost help DOMAIN [ACTION]");

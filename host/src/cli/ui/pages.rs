@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn other_replies_are_unchanged() {
         let note = json!({"content": "a", "next_cursor": "x"});
-        assert_eq!(run(note.clone(), |_| Err("asked".into())), Ok(note));
+        assert_eq!(run(note.clone(), |_| Err("called".into())), Ok(note));
     }
 }

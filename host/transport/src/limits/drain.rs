@@ -28,7 +28,7 @@ const MAX_UNANSWERED_BYTES: usize = 160 << 20;
 pub(crate) struct Draining<T> {
     inner: T,
     closing: CancellationToken,
-    patience: Duration,
+    grace: Duration,
     unanswered: Arc<Unanswered>,
     /// How many bytes were read since the last message.
     read: Arc<AtomicUsize>,
@@ -42,13 +42,13 @@ impl<T> Draining<T> {
     pub(crate) fn new(
         inner: T,
         closing: CancellationToken,
-        patience: Duration,
+        grace: Duration,
         read: Arc<AtomicUsize>,
     ) -> Draining<T> {
         Draining {
             inner,
             closing,
-            patience,
+            grace,
             unanswered: Arc::default(),
             read,
             deadline: None,
@@ -100,7 +100,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
                     return Some(message);
                 }
                 self.closing.cancel();
-                *self.deadline.insert(Instant::now() + self.patience)
+                *self.deadline.insert(Instant::now() + self.grace)
             }
         };
         self.unanswered.none_left(deadline).await;

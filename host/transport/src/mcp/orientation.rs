@@ -1,4 +1,4 @@
-//! Orientation: tells a model about the vaults it works in. Some clients never show a server's instructions, so the
+//! Orientation: informs a model about the vaults it works in. Some clients never show a server's instructions, so the
 //! same text also comes with one result: once per session, and for a client without sessions once per caller and hour.
 
 use std::collections::HashMap;
@@ -122,7 +122,7 @@ fn session(caller: &Caller, context: &RequestContext<RoleServer>) -> Option<Stri
             let id = parts.headers.get("mcp-session-id")?.to_str().ok()?;
             Some(format!("session {id}"))
         }
-        // Over stdio the process is the session, unless the client speaks without any.
+        // Over stdio the process is the session, unless the client uses none.
         None => context
             .peer
             .peer_info()

@@ -161,7 +161,7 @@ pub(crate) async fn notify_clients(server: Server) {
         clients.retain(|client| server.host().still_holds(&client.caller));
         let sends = clients.iter().map(|client| async {
             let notices = batch.for_subscriber(&server, &client.caller, &kinds, &client.subscribed);
-            // Whoever does not read must not keep the others waiting.
+            // A client that does not read must not delay the others.
             let _ = tokio::time::timeout(
                 NOTIFY_TIMEOUT,
                 notify(&Subscriber::Client(&client.peer), notices),

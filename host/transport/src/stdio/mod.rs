@@ -46,7 +46,7 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let patience = Duration::from_millis(host.settings().max_call_ms()) + DRAIN_MARGIN;
+    let grace = Duration::from_millis(host.settings().max_call_ms()) + DRAIN_MARGIN;
     let check_size: CheckSize = {
         let host = host.clone();
         Box::new(move |outline, bytes| {
@@ -64,7 +64,7 @@ async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(
     let read = Arc::default();
     let lines = BoundedLines::new(input, check_size, Arc::clone(&read));
     let wire = AsyncRwTransport::new_server(lines, output).with_max_line_length(MAX_MESSAGE_BYTES);
-    let draining = Draining::new(wire, closing, patience, read);
+    let draining = Draining::new(wire, closing, grace, read);
     let running = match server.serve(draining).await {
         Ok(running) => running,
         // The client closed the input before initializing, or only sent a request of discovery.

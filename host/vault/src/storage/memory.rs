@@ -1,4 +1,4 @@
-//! A vault in memory, for tests: it shows that transactions need nothing of files.
+//! A vault in memory, for tests: it proves that transactions do not depend on files.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::{
     error::{CommitError, VaultError},
-    identifier::{new_id, now_millis},
+    identifier::new_id,
     path::{is_below, is_speakable, split},
     storage::{
         ChangeFeed, ChangeListener, FileStat, LinkTarget, Position, ReadOutcome, Storage,
@@ -21,6 +21,7 @@ use crate::{
         trash_id, trash_path,
     },
 };
+use notehost_platform::clock::now_millis;
 
 /// The mode of new files.
 pub(crate) const NEW_MODE: u32 = 0o644;

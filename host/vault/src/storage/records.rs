@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    identifier::now_millis,
     storage::stamp::Digest,
     types::{ChangeKind, FileChange},
 };
+use notehost_platform::clock::now_millis;
 
 /// One commit.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ pub(crate) use notehost_platform::folder::Node;
 /// How long after a change an equal stamp may still hide another one, where stamps are made of times.
 const RACY: Duration = Duration::from_secs(2);
 
-/// Names content: equal bytes have equal digests.
+/// Identifies content: equal bytes have equal digests.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct Digest(pub(in crate::storage) [u8; 32]);
 
@@ -39,7 +39,7 @@ impl Digest {
 /// everybody else compares it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stamp {
-    /// Names the file independently of its path.
+    /// Identifies the file independently of its path.
     pub(in crate::storage) identity: u64,
     pub(in crate::storage) size: u64,
     /// Nanoseconds since 1970.

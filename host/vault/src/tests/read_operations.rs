@@ -338,7 +338,7 @@ fn a_check_before_the_commit_ends_when_its_time_is_up() {
     on_each_storage(|| {
         let fixture = Fixture::new(&[("a.md", "1")]);
         let mut asking = fixture.begin();
-        // However often it is asked, and whatever lies between: a question is held and checked once.
+        // A query is held and checked once, however often it is repeated.
         for round in 0..3 {
             for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
                 asking.resolve(name, None).unwrap();
@@ -346,7 +346,7 @@ fn a_check_before_the_commit_ends_when_its_time_is_up() {
             assert_eq!(asking.scans.len(), 10, "{round}");
         }
         let late = std::time::Instant::now() - std::time::Duration::from_millis(1);
-        // Nothing landed since it began: no question is asked again.
+        // Nothing landed since it began: no query is repeated.
         asking.check_read_set_until(late).unwrap();
         fixture.run(|transaction| transaction.create("k.md", b""));
         asking.validate().unwrap();

@@ -155,7 +155,7 @@ fn a_database_of_an_earlier_version_is_read_and_pruned() {
                  bytes BLOB NOT NULL);",
         )
         .unwrap();
-    let now = identifier::now_millis() as i64;
+    let now = notehost_platform::clock::now_millis() as i64;
     for (number, path) in [(1, "a.md"), (2, "b.md")] {
         connection
             .execute(

@@ -126,7 +126,7 @@ fn two_files_can_change_places_in_one_commit() {
         );
         assert_eq!(fixture.text("c/c.md").unwrap(), "c");
         let change = committed.change.unwrap();
-        // Back again the folder would be in the file's way, and folders are no part of a change: told, not forced.
+        // Back again the folder would be in the file's way, and folders are not part of a change: it is reported, not forced.
         assert_eq!(code(fixture.begin().undo(&change)), "already_exists");
         let (_, committed) = fixture.run(|transaction| {
             transaction.rename("a.md", "t.md")?;
@@ -276,7 +276,7 @@ fn the_store_is_private_transactional_and_bounded() {
         assert_eq!(
             committed.files.len(),
             1,
-            "the store is no part of the notes"
+            "the store is not part of the notes"
         );
         let mut transaction = fixture.begin();
         assert_eq!(
@@ -312,15 +312,15 @@ fn the_store_is_private_transactional_and_bounded() {
 fn listeners_are_notified_of_commits() {
     on_each_storage(|| {
         let fixture = Fixture::new(&[("a.md", "a")]);
-        let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let sink = Arc::clone(&heard);
+        let received = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let sink = Arc::clone(&received);
         let vault = fixture.vault.as_ref().unwrap();
         vault.on_commit(Box::new(move |committed| {
             sink.lock().unwrap().push(committed.clone())
         }));
         fixture.run(|transaction| transaction.store_set("k", b"v"));
         let (_, committed) = fixture.run(|transaction| transaction.write("a.md", b"b", None));
-        assert_eq!(*heard.lock().unwrap(), [committed]);
+        assert_eq!(*received.lock().unwrap(), [committed]);
     });
 }
 
@@ -370,7 +370,7 @@ fn a_full_disk_at_any_step_changes_nothing() {
                 }
                 Err(CommitError::Conflict { path }) => panic!("{name}:{nth}: conflict at {path:?}"),
                 Err(CommitError::Unsettled(error)) => panic!("{name}:{nth}: {error}"),
-                // Past the point of no return a failure is only told to the log.
+                // Past the point of no return a failure is only logged.
                 Ok(_) => assert_eq!(fixture.text("G/H/b.md").unwrap(), "b", "{name}:{nth}"),
             }
             fixture.open();

@@ -257,7 +257,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Where a removed file lies in the trash, if it is still there and untouched.
+    /// Where a removed file is in the trash, if it is still there and untouched.
     fn in_trash(&mut self, file: &FileRow) -> Result<Option<String>, VaultError> {
         let Some(path) = file.trash.as_deref().map(trash_path) else {
             return Ok(None);

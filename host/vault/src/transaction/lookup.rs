@@ -121,7 +121,7 @@ impl Transaction {
             self.kind_at_the_top(path)
         };
         let tier = kind.map_or_else(|| rules.tier(&spelt), |kind| rules.tier_of(&spelt, kind));
-        // The vault itself is always there: what is in it is asked name by name.
+        // The vault itself is always there: what is in it is checked name by name.
         if path.is_empty() {
             tier.max(Tier::Read)
         } else {
@@ -140,7 +140,7 @@ impl Transaction {
             && (!matches!(node, Node::Folder | Node::Link) || self.sees(path, Kind::Folder))
     }
 
-    /// What lies in the vault's root under a name, if it can be told.
+    /// The entry of the vault's root under a name, if it can be determined.
     fn kind_at_the_top(&self, name: &str) -> Option<Kind> {
         let stored = || {
             let status = self.vault.storage.stat(name).ok().flatten();
@@ -338,7 +338,7 @@ impl Transaction {
         Ok(twins)
     }
 
-    /// Where a new file or folder of this path would lie; asks for the right to write there.
+    /// The location of a new file or folder of this path; requires the right to write there.
     ///
     /// Folders on the way are found as lookups find them; the name itself must have no twin.
     pub(crate) fn destination(&self, path: &str) -> Result<Destination, VaultError> {

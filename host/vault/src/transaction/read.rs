@@ -249,7 +249,7 @@ impl Transaction {
 
     /// The vault changed during this transaction: its answer is discarded, and the call is run again.
     fn mark_conflict(&mut self, path: &str) -> VaultError {
-        self.torn.get_or_insert_with(|| path.to_owned());
+        self.conflict.get_or_insert_with(|| path.to_owned());
         VaultError::conflict(path)
     }
 

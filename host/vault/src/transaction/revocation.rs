@@ -63,8 +63,8 @@ impl Transaction {
         self.closed = refusal;
     }
 
-    /// Whether what is staged may be done by the rules that hold now. What an operation needs was asked when it was
-    /// staged; here it is asked whether a right that it used is gone.
+    /// Whether what is staged may be done by the rules that hold now. The rights of an operation were checked when it was
+    /// staged; this checks whether a right that it used is gone.
     pub fn check_rights(&self) -> Result<(), VaultError> {
         if self.has_no_changes() {
             return Ok(());

@@ -74,7 +74,7 @@ fn find_ascii(haystack: &[u8], lower: &[u8], pivot: usize) -> bool {
     })
 }
 
-/// How often a byte occurs in prose, roughly.
+/// The approximate frequency of a byte in prose.
 fn commonness(byte: u8) -> usize {
     const RARE_TO_COMMON: &[u8] = b"zqjxkvbypgfwmuclhdrnsioate ";
     match RARE_TO_COMMON.iter().position(|known| *known == byte) {

@@ -22,7 +22,7 @@ const FILES_PER_LOOK: usize = 64;
 impl Transaction {
     /// For calls that only read: whether everything they saw was one state of the vault.
     pub fn validate(&self) -> Result<(), CommitError> {
-        self.check_torn()?;
+        self.check_reads_agree()?;
         if self.is_undisturbed() {
             return Ok(());
         }
@@ -49,7 +49,7 @@ impl Transaction {
             answers = self.relied.len()
         )
         .entered();
-        self.check_torn()?;
+        self.check_reads_agree()?;
         for (number, (path, seen)) in self.seen.iter().enumerate() {
             if number % FILES_PER_LOOK == 0 {
                 check_time(until)?;
@@ -65,8 +65,8 @@ impl Transaction {
         Ok(())
     }
 
-    fn check_torn(&self) -> Result<(), CommitError> {
-        match &self.torn {
+    fn check_reads_agree(&self) -> Result<(), CommitError> {
+        match &self.conflict {
             Some(path) => Err(changed(Some(path))),
             None => Ok(()),
         }

@@ -269,7 +269,7 @@ impl Transaction {
             .for_each(|path| add(path, Kind::Folder));
     }
 
-    /// Holds a question with the digest of its answer, to be asked again at commit: the question itself is needed then, so
+    /// Holds a query with the digest of its answer, to be repeated at commit: the query itself is needed then, so
     /// it is counted.
     fn remember(&mut self, question: ScanQuery, answer: Digest) -> Result<(), VaultError> {
         if !self.scans.contains_key(&question) {

@@ -78,22 +78,7 @@ impl Link {
     }
 }
 
-/// The syntax of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// `[[Target#Heading|alias]]`.
-    Wiki,
-    /// `![[Target]]`.
-    Embed,
-    /// `[text](target.md)`.
-    Markdown,
-    /// `![text](target.png)`.
-    Image,
-    /// `[label]: target.md`.
-    Definition,
-    /// `[[Target]]` within a string of the frontmatter.
-    Property,
-}
+pub use crate::index::LinkKind as Kind;
 
 /// A place within a note.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -11,13 +11,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::authorize::Allowed;
-use super::commit::kind_word;
 use super::conform::{Conformed, off_worker};
 use super::run::Run;
 use super::stop::Stop;
 use crate::{CallError, Host, PendingApproval, PendingChange};
 use notehost_config::{Confirm, ConfirmationSettings, Settings};
-use notehost_platform::clock::now_ms;
+use notehost_platform::clock::now_millis;
 use notehost_platform::random;
 use notehost_policy::auth::Entrance;
 use notehost_policy::{
@@ -129,7 +128,7 @@ fn fresh_environment(host: &Host) -> Result<FrozenEnvironment, CallError> {
     })?;
     let stopped = host.stopped_clock().map(|now| now.milliseconds);
     Ok(FrozenEnvironment {
-        milliseconds: stopped.unwrap_or_else(|| u64::try_from(now_ms()).unwrap_or_default()),
+        milliseconds: stopped.unwrap_or_else(|| now_millis()),
         seed,
     })
 }
@@ -405,7 +404,7 @@ fn digest(changes: &[StagedChange]) -> String {
     };
     for change in changes {
         part(change.path.as_bytes());
-        part(kind_word(change.kind).as_bytes());
+        part(change.kind.as_str().as_bytes());
         part(change.from.as_deref().unwrap_or_default().as_bytes());
         part(change.before.as_deref().unwrap_or_default());
         part(change.after.as_deref().unwrap_or_default());
@@ -420,22 +419,9 @@ fn digest(changes: &[StagedChange]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notehost_vault::LineDiff;
 
     fn modify(before: &str, after: &str) -> StagedChange {
-        let lines = |text: &str| text.lines().count() as u64;
-        StagedChange {
-            path: "a.md".into(),
-            kind: ChangeKind::Modify,
-            from: None,
-            before: Some(before.as_bytes().into()),
-            after: Some(after.as_bytes().into()),
-            etag_before: Some("before".into()),
-            etag: None,
-            added: lines(after),
-            removed: lines(before),
-            lines: LineDiff::default(),
-        }
+        StagedChange::of_texts("a.md", before, after)
     }
 
     #[test]

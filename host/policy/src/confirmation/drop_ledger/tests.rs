@@ -148,19 +148,19 @@ fn counts_survive_a_restart_and_go_with_a_rename() {
     assert!(lands(&DropLedger::new(open()), &renamed));
     let drops = DropLedger::new(open());
     let second = count(change("b.md", "one two", "one"));
-    assert!(drops.meets_floor(&second).expect("asked"));
+    assert!(drops.meets_floor(&second).expect("checked"));
     assert!(!lands(&drops, &second));
     // Of another note, and by another caller, nothing was dropped yet.
     assert!(
         !drops
             .meets_floor(&count(change("a.md", "one two", "one")))
-            .expect("asked")
+            .expect("checked")
     );
     let other = DropCount {
         caller: "desk".into(),
         ..second.clone()
     };
-    assert!(!drops.meets_floor(&other).expect("asked"));
+    assert!(!drops.meets_floor(&other).expect("checked"));
     let approved = DropCount {
         is_approved: true,
         ..second
@@ -179,7 +179,7 @@ fn the_records_can_be_used_while_words_are_counted() {
         let (records, (done, version)) = (records.clone(), mpsc::channel());
         std::thread::spawn(move || done.send(records.records_version().is_ok()));
         let free = version.recv_timeout(Duration::from_secs(10));
-        sender.send(free == Ok(true)).expect("heard");
+        sender.send(free == Ok(true)).expect("received");
     };
     WHILE_COUNTING.set(Some(Box::new(hook)));
     let landed = lands(&drops, &count(change("a.md", "one two three", "one two")));
@@ -250,7 +250,7 @@ fn the_ledger_is_bounded() {
     assert_eq!(with_words(), MAX_NOTES_WITH_WORDS);
     // The sums of the oldest are still there.
     let again = count(change("10000.md", "a b c d", "a b"));
-    assert!(drops.meets_floor(&again).expect("asked"));
+    assert!(drops.meets_floor(&again).expect("checked"));
     // A caller that changed very many notes needs a confirmation for those without a record.
     let slim = (0..MAX_NOTES).map(|number| DropRecord {
         path: format!("x{number}"),
@@ -297,8 +297,8 @@ fn renames_move_the_counts_of_all_callers() {
     };
     assert!(lands(&drops, &other));
     let meets = |path: &str| drops.meets_floor(&count(change(path, "one two", "one")));
-    assert!(meets("b.md").expect("asked"));
-    assert!(!meets("a.md").expect("asked"));
+    assert!(meets("b.md").expect("checked"));
+    assert!(!meets("a.md").expect("checked"));
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn unreadable_or_unwritable_counts_are_kept() {
     let landed = (0..100).take_while(|_| lands(&drops, &adds)).count();
     assert_eq!(landed, MAX_UNWRITTEN - 1);
     *faulty.full.lock() = None;
-    assert!(drops.meets_floor(&next).expect("asked"));
+    assert!(drops.meets_floor(&next).expect("checked"));
     *faulty.is_lost.lock() = true;
     let refused = drops.land(&next, || Ok::<(), ()>(()), |()| false);
     assert!(matches!(refused, Err(NotCounted::Unavailable(_))));

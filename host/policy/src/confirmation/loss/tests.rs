@@ -48,13 +48,13 @@ impl Story {
             ledger: self.ledger.clone(),
             text,
         }];
-        let asks = count(&mut notes, self.hour)[0];
-        if !asks {
+        let is_confirmed = count(&mut notes, self.hour)[0];
+        if !is_confirmed {
             let [note] = notes;
             self.ledger = note.ledger;
             self.text = after.to_owned();
         }
-        asks
+        is_confirmed
     }
 }
 
@@ -65,7 +65,7 @@ fn numbered(from: usize, to: usize) -> String {
 #[test]
 fn small_steps_add_up() {
     let mut story = Story::new(&numbered(0, 512));
-    let mut asked = false;
+    let mut is_confirmed = false;
     for step in 0..9 {
         let left: Vec<&str> = story.text.split_whitespace().collect();
         // The half that was there first goes, something new comes.
@@ -76,9 +76,9 @@ fn small_steps_add_up() {
             "{half} {}",
             numbered(0, 50).replace('w', &format!("n{step}-"))
         );
-        asked |= story.writes(&text);
+        is_confirmed |= story.writes(&text);
     }
-    assert!(asked);
+    assert!(is_confirmed);
     let kept = story
         .text
         .split_whitespace()
@@ -144,8 +144,8 @@ fn moves(from: (&Ledger, &str, &str), to: (&Ledger, &str, &str)) -> (Vec<bool>, 
         ledger: ledger.clone(),
         text,
     });
-    let asks = count(&mut notes, 1000);
-    (asks, notes.map(|note| note.ledger))
+    let is_confirmed = count(&mut notes, 1000);
+    (is_confirmed, notes.map(|note| note.ledger))
 }
 
 #[test]
@@ -153,8 +153,8 @@ fn moved_words_are_neither_lost_nor_own() {
     let text = numbered(0, 100);
     let (kept, gone) = text.split_at(text.len() / 3);
     let none = Ledger::default();
-    let (asks, [_, there]) = moves((&none, &text, kept), (&none, "", gone));
-    assert_eq!(asks, [false, false]);
+    let (is_confirmed, [_, there]) = moves((&none, &text, kept), (&none, "", gone));
+    assert_eq!(is_confirmed, [false, false]);
     let mut story = Story {
         ledger: there,
         ..Story::new(gone)
@@ -169,11 +169,11 @@ fn losses_follow_moved_words() {
     // All that is left moves: not a word of it may go.
     let own = numbered(1000, 3000);
     let there = format!("{own}{}", numbered(0, 50));
-    let (asks, [_, ledger]) = moves(
+    let (is_confirmed, [_, ledger]) = moves(
         (&story.ledger, &story.text, ""),
         (&Ledger::default(), &own, &there),
     );
-    assert_eq!(asks, [false, false]);
+    assert_eq!(is_confirmed, [false, false]);
     assert_eq!(ledger.lost_words(), 50);
     let mut moved = Story {
         ledger,

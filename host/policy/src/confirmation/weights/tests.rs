@@ -13,19 +13,7 @@ fn drops_content(changes: &[StagedChange]) -> bool {
 }
 
 fn modify(before: &str, after: &str) -> StagedChange {
-    let lines = |text: &str| text.lines().count() as u64;
-    StagedChange {
-        path: "a.md".into(),
-        kind: ChangeKind::Modify,
-        from: None,
-        before: Some(before.as_bytes().into()),
-        after: Some(after.as_bytes().into()),
-        etag_before: Some("before".into()),
-        etag: None,
-        added: lines(after),
-        removed: lines(before),
-        lines: notehost_vault::LineDiff::default(),
-    }
+    StagedChange::of_texts("a.md", before, after)
 }
 
 #[test]

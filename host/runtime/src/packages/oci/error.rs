@@ -169,7 +169,7 @@ fn unreachable(
         {
             return OciError::Refused(registry.to_owned());
         }
-        // The layer that looks names up has no type of its own to be asked.
+        // The layer that resolves names has no error type of its own.
         if reason.starts_with("dns error") || reason.contains("failed to lookup address") {
             return OciError::NoSuchHost(registry.to_owned());
         }

@@ -76,7 +76,7 @@ pub async fn pull(reference: &Reference) -> Result<Pulled, OciError> {
         let mut fetch = Fetch::of(reference)?;
         let (manifest, digest) = source.manifest(&fetch.manifest().await?)?;
         let layer = source.layer_of(&manifest)?;
-        // By its digest alone: a manifest may name other places for a layer, and those are not asked.
+        // By its digest alone: other locations that a manifest names for a layer are not used.
         let most = u64::try_from(layer.size).unwrap_or(0);
         let bytes = source.component(layer, fetch.blob(&layer.digest, most).await?)?;
         let annotations = manifest.annotations.unwrap_or_default();
@@ -295,7 +295,7 @@ impl Registry {
 }
 
 fn choose_cryptography() {
-    // Whoever came first has chosen; there is only one to choose.
+    // The first caller has set it; there is only one value to set.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 

@@ -87,7 +87,7 @@ impl Complete {
             // Fish passes the word under the cursor as it was typed.
             Shell::Zsh | Shell::Fish => Line::of_words(self.words, self.shell == Shell::Fish),
         };
-        let mut told = String::new();
+        let mut output = String::new();
         for candidate in commands::candidates(&line.words, &line.current) {
             // Words cannot contain these characters.
             if candidate.value.contains(['\n', '\t', '\r']) {
@@ -96,17 +96,17 @@ impl Complete {
             match self.shell {
                 Shell::Bash => {
                     let breaks = std::env::var("COMP_WORDBREAKS").ok();
-                    told.push_str(&line.for_bash(&candidate, breaks.as_deref()));
+                    output.push_str(&line.for_bash(&candidate, breaks.as_deref()));
                 }
                 Shell::Zsh | Shell::Fish => {
-                    told.push_str(&candidate.value);
-                    told.push('\t');
-                    told.push_str(&candidate.about);
+                    output.push_str(&candidate.value);
+                    output.push('\t');
+                    output.push_str(&candidate.about);
                 }
             }
-            told.push('\n');
+            output.push('\n');
         }
-        Terminal::stdout().print(&told);
+        Terminal::stdout().print(&output);
         Ok(ExitCode::SUCCESS)
     }
 }

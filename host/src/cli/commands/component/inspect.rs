@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::fetch::to_json;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -24,9 +24,8 @@ pub(super) struct Inspect {
     /// A `.wasm` file, oci://…, or the name of a component
     #[arg(value_name = "FILE|REF|NAME")]
     what: String,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -60,7 +59,7 @@ impl Inspect {
         let description = known_description(&inspected.digest, state);
         let signed = signed(&found, &loaded.settings.trust);
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let mut report = to_json(&inspected);
             report["source"] = found.source.into();
             report["signature"] = signed.into();

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -13,9 +13,8 @@ use notehost_pipeline::registry::Snapshot;
 
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -40,7 +39,7 @@ impl List {
         let snapshot = options::block_on(options::load_components(&loaded))??;
         let rows = rows(&snapshot);
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let items: Vec<Value> = rows.iter().map(Row::to_json).collect();
             print_json(&terminal, json!({ "items": items }));
             return Ok(ExitCode::SUCCESS);

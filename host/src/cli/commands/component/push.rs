@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -24,9 +24,8 @@ pub(super) struct Push {
     /// Its minisign signature [FILE.minisig, if it exists]
     #[arg(long, value_name = "FILE")]
     signature: Option<PathBuf>,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -67,7 +66,7 @@ impl Push {
         let digest = options::block_on(oci::push(&self.reference, artifact))??;
         let pinned = self.reference.pinned_to(&digest);
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let report = json!({
                 "reference": self.reference.to_string(),
                 "digest": digest,

@@ -80,7 +80,10 @@ fn lines(terminal: &Terminal, report: &Report) -> String {
             Verdict::Failed => terminal.bad("FAIL"),
             Verdict::Skipped => terminal.faint("skip"),
         };
-        text.push_str(&format!("{word}  {:<13} {}\n", check.name, check.asked));
+        text.push_str(&format!(
+            "{word}  {:<13} {}\n",
+            check.name, check.requirement
+        ));
         let shown = check.findings.iter().take(MAX_FINDINGS);
         text.extend(shown.map(|finding| reason(terminal, finding)));
         let more = check.findings.len().saturating_sub(MAX_FINDINGS);
@@ -97,7 +100,7 @@ fn reason(terminal: &Terminal, finding: &Finding) -> String {
         Some(action) => format!("`{action}`: "),
         None => String::new(),
     };
-    let text = terminal.safe(&finding.told).into_owned();
+    let text = terminal.safe(&finding.message).into_owned();
     let mut line = format!("        {action}{text}\n");
     if let Some(arguments) = &finding.arguments {
         let arguments = terminal.safe(arguments);

@@ -23,7 +23,7 @@ impl Watch {
     pub(super) fn start(project: &Project) -> Result<Watch, Failure> {
         let (sender, changes) = unbounded_channel();
         let (within, folder) = (project.clone(), project.folder().to_owned());
-        let tell = move |event: notify::Result<notify::Event>| {
+        let notify_change = move |event: notify::Result<notify::Event>| {
             for path in event.into_iter().flat_map(|event| event.paths) {
                 if within.is_source(&path) {
                     // The receiver is dropped at exit.
@@ -33,7 +33,7 @@ impl Watch {
         };
         // Read accesses, for example by a compiler, are not changes.
         let kinds = notify::Config::default().with_event_kinds(EventKindMask::CORE);
-        let watcher = RecommendedWatcher::new(tell, kinds).and_then(|mut watcher| {
+        let watcher = RecommendedWatcher::new(notify_change, kinds).and_then(|mut watcher| {
             watcher.watch(&folder, RecursiveMode::Recursive)?;
             Ok(watcher)
         });

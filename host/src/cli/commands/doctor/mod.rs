@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::cli::options::{self, ServeFlags};
+use crate::cli::options::{self, OutputFlags, ServeFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -31,9 +31,8 @@ const EARLIEST_TIME: Duration = Duration::from_secs(1_735_689_600);
 pub(crate) struct Doctor {
     #[command(flatten)]
     serving: ServeFlags,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 /// The result of a check.
@@ -96,7 +95,7 @@ impl Doctor {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         let checks = options::block_on(async { examine(self.serving.given()).await })?;
         let terminal = Terminal::stdout();
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let items: Vec<Value> = checks.iter().map(as_json).collect();
             print_json(&terminal, json!({ "items": items }));
         } else {

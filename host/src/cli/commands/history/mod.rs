@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use self::output::{cells, remark, shown_files, to_json, with_diff};
 use crate::cli::logging;
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
@@ -98,9 +98,8 @@ struct CommonFlags {
     /// The tier of notebooks not listed in the config: none, r, rw or rwd
     #[arg(long, value_name = "TIER")]
     allow: Option<Tier>,
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
     #[command(flatten)]
     common: Common,
 }
@@ -132,7 +131,7 @@ impl CommonFlags {
         let terminal = Terminal::stdout();
         Ok(Context {
             rules: Arc::new(rules),
-            as_json: self.json_output || !terminal.is_terminal(),
+            as_json: self.output.is_json(&terminal),
             terminal,
             loaded,
         })

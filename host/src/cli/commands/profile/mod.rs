@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use self::store::{Profile as Entry, Profiles};
-use crate::cli::options::{self, Common};
+use crate::cli::options::{self, Common, OutputFlags};
 use crate::cli::remote;
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
@@ -64,9 +64,8 @@ struct Use {
 
 #[derive(Debug, Args)]
 struct List {
-    /// Print JSON even on a terminal
-    #[arg(long)]
-    json_output: bool,
+    #[command(flatten)]
+    output: OutputFlags,
 }
 
 #[derive(Debug, Args)]
@@ -166,7 +165,7 @@ impl List {
         let profiles = Profiles::read()?;
         let terminal = Terminal::stdout();
         let is_used = |name: &String| profiles.in_use.as_ref() == Some(name);
-        if self.json_output || !terminal.is_terminal() {
+        if self.output.is_json(&terminal) {
             let items: Vec<Value> = profiles
                 .profiles
                 .iter()

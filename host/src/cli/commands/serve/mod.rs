@@ -81,11 +81,11 @@ impl Serve {
                 http.filter(|address| address.port() != 0 && terminal.is_terminal())
             {
                 // A port chosen by the system is reported by the transport.
-                let asks = host.settings().auth.mode != AuthMode::None;
+                let has_authentication = host.settings().auth.mode != AuthMode::None;
                 terminal.print(&listening(
                     &terminal,
                     &format!("{scheme}://{address}/mcp"),
-                    asks,
+                    has_authentication,
                 ));
             }
             let options = ServeOptions {
@@ -196,12 +196,12 @@ fn waiting(terminal: &Terminal, words: &[String]) -> String {
     )
 }
 
-fn listening(terminal: &Terminal, url: &str, asks: bool) -> String {
-    let header = match asks {
+fn listening(terminal: &Terminal, url: &str, has_authentication: bool) -> String {
+    let header = match has_authentication {
         true => " --header \"Authorization: Bearer $TOKEN\"",
         false => "",
     };
-    let tokens = match asks {
+    let tokens = match has_authentication {
         true => "Clients need a token: `notehost token new --name NAME` creates one.",
         false => "No token is required: every user and container of this machine can call.",
     };

@@ -82,7 +82,7 @@ pub fn inspect(id: &str, folder: &Path, state: &Path) -> std::io::Result<Finding
     Ok(walk.findings)
 }
 
-/// Who serves this vault right now, if anybody does. `state` is the folder that `Vault::open` was given.
+/// The process that serves this vault, if there is one. `state` is the folder that `Vault::open` was given.
 pub fn holder(id: &str, folder: &Path, state: &Path) -> std::io::Result<Option<String>> {
     let lock = state
         .join(state_key(id, &folder.canonicalize()?))

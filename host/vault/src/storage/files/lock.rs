@@ -82,7 +82,7 @@ impl WriterLock {
     }
 }
 
-/// Without the key, journals that this machine wrote cannot be told from others. A new one is not made on the quiet: what a
+/// Without the key, journals that this machine wrote cannot be distinguished from others. A new one is not created silently: what a
 /// crash left would stay undone, and nobody would know why.
 fn damaged_key() -> VaultError {
     VaultError::new(

@@ -4,13 +4,14 @@
 use std::{io, sync::atomic::Ordering};
 
 use crate::{
-    identifier::{is_id, now_millis},
+    identifier::is_id,
     path::PRIVATE,
     storage::{
         files::{FileStorage, disk::Folder, trash},
         stamp::Node,
     },
 };
+use notehost_platform::clock::now_millis;
 
 impl FileStorage {
     /// The folders that a commit needs in `.notehost`, durably.

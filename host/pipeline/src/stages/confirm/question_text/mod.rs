@@ -5,7 +5,6 @@
 use std::cmp::Reverse;
 
 use super::approval_diff::{CUT, CUT_HERE, approval_diff, skipped};
-use crate::stages::commit::kind_word;
 use notehost_policy::CallWeights;
 use notehost_records::visible::visible_path;
 use notehost_vault::{ChangeKind, StagedChange};
@@ -130,7 +129,7 @@ pub(crate) fn change_line((change, words): &(&StagedChange, u64)) -> String {
     };
     format!(
         "{} {from}`{}` ({counts})",
-        kind_word(change.kind),
+        change.kind.as_str(),
         visible_path(&change.path),
     )
 }

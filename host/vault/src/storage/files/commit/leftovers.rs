@@ -121,7 +121,7 @@ impl FileStorage {
     }
 
     /// The digest of a parked file that may be the only copy of a note; `None` if its commit is done and had no more use
-    /// for it, or if it is no regular file.
+    /// for it, or if it is not a regular file.
     fn digest_if_needed(
         &self,
         folder: &Folder,
@@ -197,7 +197,7 @@ impl FileStorage {
 
     /// Journals that this machine did not write, or not for a commit that is open, are never replayed: they go where a
     /// person finds them, and nothing that they name is touched. Temporary files of those that carry our name go along:
-    /// they may have versions of notes that are nowhere else. Whoever put a journal there could also have made that
+    /// they may have versions of notes that are nowhere else. The program that put a journal there could also have made that
     /// impossible: then everything stays where it is, and is ignored.
     ///
     /// A journal with our authentication code whose change is missing in the history is not replayed either. The history

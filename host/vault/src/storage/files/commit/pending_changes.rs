@@ -22,7 +22,7 @@ use crate::{
 };
 
 impl FileStorage {
-    /// Changes without a journal were single renames: the files tell whether they happened.
+    /// Changes without a journal were single renames: the files show whether they happened.
     pub(crate) fn settle_history(&self, seal: &Seal) -> Result<(), VaultError> {
         for change in self.history.pending()? {
             let failed = |error| self.unrecovered(&temps_folder(), &error);
@@ -38,7 +38,7 @@ impl FileStorage {
     }
 
     /// If a replacement was interrupted between swapping and looking at what came out, somebody else's version
-    /// may lie in our temporary file. Whether it did, and is back.
+    /// may be in our temporary file. Whether it did, and is back.
     fn swap_back(&self, change: &ChangeRow, seal: &Seal) -> io::Result<bool> {
         let [file] = change.files.as_slice() else {
             return Ok(false);
@@ -91,7 +91,7 @@ impl FileStorage {
         Ok(found)
     }
 
-    /// Whether nothing of a change without a journal happened. A person may have edited the files since: what tells is
+    /// Whether nothing of a change without a journal happened. A person may have edited the files since: what decides is
     /// where our own are.
     fn is_as_before(&self, change: &ChangeRow, seal: &Seal) -> io::Result<bool> {
         let digest_at = |path: &str| -> io::Result<Option<Digest>> {

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// How the names of files begin that a commit moved out of the way.
+/// The prefix of the names of files that a commit moved out of the way.
 pub(crate) const PARKED: &str = "parked-";
 
 /// What a commit will do.
@@ -44,7 +44,7 @@ impl Plan {
         self.steps.len() > 1 || self.changes_no_note
     }
 
-    /// The names in the folder of temporary files that its steps speak of.
+    /// The names in the folder of temporary files that its steps use.
     pub(crate) fn temporary<'plan>(
         &'plan self,
         folder: &'plan str,
@@ -255,7 +255,7 @@ impl Planner<'_> {
             .ok_or_else(|| VaultError::conflict(path))
     }
 
-    /// Whether something else is to lie where this file of the disk is, or below it, or under a twin of its name.
+    /// Whether something else will be where this file of the disk is, or below it, or under a twin of its name.
     fn is_awaited(&self, origin: &str) -> bool {
         matches!(self.changes.staged.get(origin), Some(Some(_)))
             || self.changes.has_staged_below(origin)

@@ -6,7 +6,6 @@ use std::{borrow::Cow, fs::File, io};
 use crate::{
     error::{CommitError, VaultError},
     fail::fail_point,
-    identifier::now_millis,
     path::PRIVATE,
     storage::{
         change_set::NetChange,
@@ -25,6 +24,7 @@ use crate::{
         stamp::Digest,
     },
 };
+use notehost_platform::clock::now_millis;
 
 impl Attempt<'_> {
     /// Everything that can be done before anything is visible.
@@ -160,7 +160,7 @@ impl Attempt<'_> {
         let journals = root.descend(&journal_folder())?;
         temps.rename_new(&name, &journals, &self.journal(Direction::Forward))?;
         journals.sync()?;
-        // The temporary files must be found as surely as the journal that speaks of them.
+        // The temporary files must be found as surely as the journal that names them.
         temps.sync()?;
         fail_point("commit-journal-placed")
     }

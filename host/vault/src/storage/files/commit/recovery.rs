@@ -55,15 +55,15 @@ impl FileStorage {
         reach("recover-end")
     }
 
-    /// Why a start ends here. What could not be read may be needed to make the vault whole, so going on without it is no
-    /// choice.
+    /// Why a start ends here. What could not be read may be needed to make the vault whole, so the start does not go on
+    /// without it.
     pub(crate) fn unrecovered(&self, path: &str, error: &io::Error) -> VaultError {
         let owner = self.root.status(PRIVATE).ok().flatten();
         let owner = owner.map(|status| status.owner.0);
         unrecovered(&self.id, path, error, owner, own_user())
     }
 
-    /// Finishes or takes back what our journals speak of. Returns those that are not replayed.
+    /// Finishes or takes back the commits of our journals. Returns those that are not replayed.
     fn finish_journals(&self, seal: &Seal) -> Result<Unfinished, VaultError> {
         let mut unfinished = Unfinished::default();
         let place = journal_folder();
@@ -90,7 +90,7 @@ impl FileStorage {
             let failed = |error: io::Error| self.unrecovered(&join(&place, &name), &error);
             let opened = match read_journal(&journals, &name) {
                 Ok(opened) => opened,
-                // A name is no proof that it is ours: only what a commit still waits for may stop the start.
+                // A name does not prove that it is ours: only what a commit still waits for may stop the start.
                 Err(error) => match seal.commit_of(&name) {
                     Some(commit) if self.history.is_done(commit)? == Some(false) => {
                         return Err(failed(error));

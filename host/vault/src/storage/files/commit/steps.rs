@@ -9,6 +9,7 @@ use std::{io, time::SystemTime};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    error::{CommitError, VaultError},
     fail::fail_point,
     path::split,
     storage::{
@@ -26,28 +27,28 @@ use crate::{
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Step {
-    /// A folder is made that is not there.
+    /// Creates a folder.
     MakeFolder { path: String },
-    /// A new file gets its place.
+    /// Moves a new file into its place.
     Create {
         temp: String,
         path: String,
         new: Content,
     },
-    /// New content gets the place of a file; that lies where the new content was (or beside it), until the end.
+    /// New content gets the place of a file; the old file stays where the new content was (or beside it), until the end.
     Replace {
         temp: String,
         path: String,
         new: Content,
         old: Expected,
     },
-    /// A file gets another place where nothing is.
+    /// Moves a file to a free path.
     Move {
         from: String,
         to: String,
         expected: Expected,
     },
-    /// A folder that is there goes if nothing is left in it.
+    /// Removes a folder if it is empty.
     Prune { path: String },
 }
 
@@ -103,15 +104,6 @@ impl Expected {
     }
 }
 
-/// Why a step was not applied.
-#[derive(Debug)]
-pub(crate) enum StepError {
-    /// A file differs from what was validated.
-    Changed(String),
-    /// The disk failed.
-    Failed(String, io::Error),
-}
-
 /// Makes a folder of a step: private if it is the vault's own, else as a person would make it.
 pub(crate) fn make_folder(folder: &Folder, name: &str, path: &str) -> io::Result<bool> {
     match path.starts_with('.') {
@@ -156,16 +148,24 @@ fn put_back(
 }
 
 impl Step {
-    /// Does it.
-    pub(crate) fn apply(&self, root: &Folder) -> Result<(), StepError> {
+    /// Applies the step.
+    pub(crate) fn apply(&self, root: &Folder) -> Result<(), CommitError> {
         match self.attempt(root) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(StepError::Changed(self.shown().to_owned())),
+            Ok(false) => Err(self.conflict()),
             // The name was taken, or what should be there went away, between validation and now.
             Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(StepError::Changed(self.shown().to_owned()))
+                Err(self.conflict())
             }
-            Err(error) => Err(StepError::Failed(self.shown().to_owned(), error)),
+            Err(error) => Err(VaultError::io(self.shown(), &error).into()),
+        }
+    }
+
+    /// A file differs from what was validated. Callers do not see paths of the vault's own.
+    fn conflict(&self) -> CommitError {
+        let path = self.shown();
+        CommitError::Conflict {
+            path: (!path.starts_with('.')).then(|| path.to_owned()),
         }
     }
 
@@ -199,7 +199,7 @@ impl Step {
             } => {
                 let at = path;
                 let ((temps, temp), (folder, name)) = (root.place(temp)?, root.place(path)?);
-                // Writing aside took its time: whoever edited the file meanwhile is noticed here, before anybody
+                // Writing aside took its time: an edit meanwhile is noticed here, before anybody
                 // could see (and keep) content that is then taken back.
                 if !old.is_at(&folder, name)? {
                     return Ok(false);
@@ -259,7 +259,7 @@ impl Step {
             }
             Step::Prune { path } => {
                 match root.place(path) {
-                    // What cannot be pruned may stay: an empty folder harms nobody.
+                    // What cannot be pruned may stay: an empty folder does no harm.
                     Ok((folder, name)) => drop(folder.unlink_folder(name)),
                     Err(error) if is_absent(&error) => {}
                     Err(error) => return Err(error),

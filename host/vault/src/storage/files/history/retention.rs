@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, params};
 
-use crate::{VaultSettings, identifier::now_millis, storage::files::history::contents};
+use crate::{VaultSettings, storage::files::history::contents};
+use notehost_platform::clock::now_millis;
 
 /// After how many commits old changes are looked for, whatever was written.
 const PRUNE_EVERY: u64 = 128;

@@ -7,7 +7,7 @@ use crate::storage::files::history::{contents, retention};
 /// The log is cut to this length when SQLite restarts it: one large commit does not leave a large file for good.
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
-/// Of the tables. Whoever changes them counts on.
+/// Of the tables. Increase it with each change.
 const VERSION: i64 = 1;
 
 const SCHEMA: &str = "
