@@ -25,7 +25,7 @@ async fn embedded() -> Arc<Snapshot> {
         vaults: vec![VaultEntry {
             id: "main".into(),
             path: notes,
-            read_only: false,
+            ..VaultEntry::default()
         }],
         ..Settings::default()
     };

@@ -83,12 +83,24 @@ pub fn orientation(host: &Host, caller: &Caller) -> String {
         ..Limits::default()
     };
     let mut text = String::new();
+    if let (true, Some(default)) = (has_several, vaults.first()) {
+        let ids: Vec<&str> = vaults.iter().map(|vault| vault.id()).collect();
+        let _ = writeln!(
+            text,
+            "Vaults: {}. A call without `vault` goes to `{}`.",
+            ids.join(", "),
+            default.id()
+        );
+    }
     for vault in vaults {
         let index = host.index_of(&vault);
         if !index.is_ready() {
             continue;
         }
-        let rules: Arc<dyn Rules> = rights.permissions.clone();
+        let Some(here) = rights.in_vault(vault.id()) else {
+            continue;
+        };
+        let rules: Arc<dyn Rules> = here.permissions.clone();
         let mut summary = VaultSummary {
             transaction: vault.begin(Access {
                 rules: rules.clone(),

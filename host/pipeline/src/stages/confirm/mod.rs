@@ -245,6 +245,10 @@ pub async fn confirm(
     if confirmation.approved.as_ref() == Some(&change) {
         return committable(run, changes, Some(counting));
     }
+    let summary = match allowed.is_named {
+        true => format!("in the vault `{}`: {summary}", allowed.vault.id()),
+        false => summary,
+    };
     let question = Question {
         caller: allowed.caller.key(),
         action,
