@@ -157,6 +157,9 @@ fn an_agent_writes_in_one_vault_and_only_reads_in_the_other() {
         let required = tool["inputSchema"]["required"].to_string();
         assert!(!required.contains("\"vault\""), "{tool}");
     }
+    let hello = client.initialize()["instructions"].to_string();
+    let stated = "Vaults: work, archive. A call without `vault` goes to `work`.";
+    assert!(hello.contains(stated), "{hello}");
     let page = client.ask("resources/list", json!({}));
     let first = page["resources"][0]["uri"].as_str().expect("a note");
     assert!(first.starts_with("notehost://vault/work/"), "{page}");

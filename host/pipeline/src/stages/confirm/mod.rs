@@ -19,7 +19,7 @@ use crate::{CallError, Host, PendingApproval, PendingChange};
 use notehost_config::{Confirm, ConfirmationSettings, Settings};
 use notehost_platform::clock::now_ms;
 use notehost_platform::random;
-use notehost_policy::auth::Entrance;
+use notehost_policy::auth::{Caller, Entrance};
 use notehost_policy::{
     ApprovalError, Approvals, CallWeights, Confirmed, DropCount, DropLedger, FrozenEnvironment,
     NotCounted, Question, VaultPlace,
@@ -359,8 +359,13 @@ fn may_need_approval(settings: &Settings, allowed: &Allowed, changes: &[StagedCh
     if allowed.checked.common.dry_run || changes.is_empty() {
         return false;
     }
+    is_confirmed(settings, &allowed.caller)
+}
+
+/// Whether destructive changes of a caller are confirmed by a person at all.
+pub(crate) fn is_confirmed(settings: &Settings, caller: &Caller) -> bool {
     // Over HTTP it cannot be switched off.
-    allowed.caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
+    caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
 }
 
 /// Why these changes need approval regardless of the caller's earlier changes.
