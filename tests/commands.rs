@@ -8,6 +8,7 @@ mod local_calls;
 mod packages;
 mod profiles;
 mod remote_calls;
+mod service;
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;

@@ -27,3 +27,4 @@ mod switches;
 mod tags;
 mod telemetry;
 mod tls;
+mod vaults;

@@ -83,7 +83,8 @@ fn every_action_has_a_meaningful_summary() {
                     .find(&begins)
                     .unwrap_or_else(|| panic!("{surface} {}: no line on {action}", name(&tool)));
                 let line = description[at + 1..].lines().next().expect("a line");
-                let summary = line.split_once("): ").map_or("", |(_, summary)| summary);
+                let summary = line.split_once("): ").or(line.split_once(")!: "));
+                let summary = summary.map_or("", |(_, summary)| summary);
                 assert!(!summary.is_empty(), "{surface} {}: {line}", name(&tool));
                 lines += 1;
                 if summary.ends_with('…') {

@@ -203,6 +203,11 @@ fn hidden_notebook_does_not_leak_over_http() {
     run_all_calls(CallerKind::Http);
 }
 
+#[test]
+fn hidden_notebook_does_not_leak_through_another_vault() {
+    run_all_calls(CallerKind::InOneVault);
+}
+
 /// The checks work: for a caller that may read the notebook, both fail.
 #[test]
 fn leak_checks_detect_a_visible_notebook() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notehost::auth::{Caller, Scopes};
+use notehost::auth::{Caller, Scopes, VaultBinding};
 use notehost::config::{CallerPermissions, CallerSettings, GrantSettings, Settings};
 use notehost::dispatch::{self, Host};
 use notehost::vault::{Effect, Tier};
@@ -197,11 +197,16 @@ fn permission_matrix_for_named_callers_and_tokens() {
         ("a named caller", Caller::command_line(Some("phone"))),
         (
             "a named caller with a token",
-            Caller::with_token("phone", everything.clone(), None, None),
+            Caller::with_token("phone", everything.clone(), VaultBinding::All, None),
         ),
         (
             "a token with tiers",
-            Caller::with_token("tablet", everything.clone(), None, Some(by_token)),
+            Caller::with_token(
+                "tablet",
+                everything.clone(),
+                VaultBinding::All,
+                Some(by_token),
+            ),
         ),
     ] {
         assert_cells(who, |action, arguments| {
@@ -209,7 +214,7 @@ fn permission_matrix_for_named_callers_and_tokens() {
         });
     }
     // An unlisted caller has the default tier: none.
-    let stranger = Caller::with_token("stranger", everything, None, None);
+    let stranger = Caller::with_token("stranger", everything, VaultBinding::All, None);
     for tier in TIERS {
         let (action, arguments) = call_of("document", Effect::Read, &notebook(tier));
         assert_eq!(
@@ -313,7 +318,7 @@ fn scopes_are_checked_before_tiers() {
         ("", "document", [false, false, false]),
     ] {
         let scopes: Scopes = words.parse().expect("scopes");
-        let caller = Caller::with_token("phone", scopes, None, None);
+        let caller = Caller::with_token("phone", scopes, VaultBinding::All, None);
         for (effect, is_allowed) in EFFECTS.into_iter().zip(allowed) {
             for tier in TIERS {
                 let (action, arguments) = call_of(domain, effect, &notebook(tier));

@@ -43,7 +43,7 @@ const DENIED: [&str; 6] = [
 
 fn permissions() -> Permissions {
     let settings: Settings = toml::from_str(CONFIG).expect("settings");
-    Permissions::of_caller(&settings, "ana", None).expect("permissions")
+    Permissions::of_caller(&settings, "main", "ana", None).expect("permissions")
 }
 
 fn vault() -> (Place, Arc<Vault>) {
@@ -225,7 +225,7 @@ proptest! {
         let rule = format!("[[permissions.rules]]\nglob = \"{path}\"\ntier = \"none\"\n");
         let rules: Settings = toml::from_str(&rule).expect("a rule");
         settings.permissions.rules = rules.permissions.rules;
-        let permissions = Permissions::of_caller(&settings, "ana", None).expect("permissions");
+        let permissions = Permissions::of_caller(&settings, "main", "ana", None).expect("permissions");
         prop_assert_eq!(permissions.tier(&path), Tier::None);
         prop_assert_eq!(permissions.tier(&spelt), Tier::None, "{:?}", spelt);
         prop_assert_eq!(permissions.tier(&format!("{spelt}/below.md")), Tier::None, "{:?}", spelt);

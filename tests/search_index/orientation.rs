@@ -1,6 +1,6 @@
 //! Orientation: what a model learns about the vault from the instructions, and once with a result.
 
-use notehost::config::Settings;
+use notehost::config::{Confirm, Settings, TagPolicy};
 use serde_json::{Value, json};
 
 use super::{start_client, wait_for_index};
@@ -207,6 +207,147 @@ fn orientation_can_be_disabled() {
     assert_eq!(
         orientation_text(&client.call("document.read", json!({"path": READ}))),
         None
+    );
+}
+
+/// The server's own rules beside a result, apart from the data of the vault.
+fn rules_text(result: &Value) -> Option<String> {
+    let content = result["content"].as_array().expect("content");
+    let mut texts = content.iter().filter_map(|block| block["text"].as_str());
+    let text = texts.find(|text| text.starts_with("About this server:"));
+    text.map(str::to_owned)
+}
+
+/// The rules and the data of the first result that has them.
+fn first_words(client: &mut crate::support::client::Client) -> (String, String) {
+    let mut found = None;
+    wait_until("they are sent", || {
+        let read = client.call("document.read", json!({"path": READ}));
+        found = rules_text(&read).zip(orientation_text(&read));
+        found.is_some()
+    });
+    found.expect("they were sent")
+}
+
+#[test]
+fn allowed_tags_are_listed_if_no_others_may_be_added() {
+    let place = place();
+    for number in 0..80 {
+        place.write(
+            &format!("Work/Tagged {number}.md"),
+            format!("#some-rather-long-tag-{number:02}\n"),
+        );
+    }
+    let mut settings = settings(&place);
+    settings.tags.policy = TagPolicy::Existing;
+    settings
+        .permissions
+        .notebooks
+        .insert("Diary".into(), notehost::vault::Tier::None);
+    let config = place.config_file(&settings);
+    let mut client = crate::support::client::Client::start(&config, &place.state());
+    client.initialize();
+    let (rules, data) = first_words(&mut client);
+    assert!(
+        rules.contains("only tags that notes already have may be added"),
+        "{rules}"
+    );
+    // Tags are text of the vault.
+    assert!(!rules.contains("#some"), "{rules}");
+    let line = data
+        .lines()
+        .find(|line| line.starts_with("Tags that may be added: "));
+    let line = line.unwrap_or_else(|| panic!("{data}"));
+    assert!(
+        line.contains("#assistant") && line.contains("#some-rather-long-tag-"),
+        "{line}"
+    );
+    assert!(
+        line.contains(" more (`tag.list`).") && line.len() < 700,
+        "{line}"
+    );
+    assert!(!line.contains("hiddentag"), "{line}");
+    let hello = client.initialize();
+    let instructions = hello["instructions"].as_str().expect("a text");
+    assert!(instructions.len() <= 2048, "{}", instructions.len());
+    assert!(
+        instructions.contains("only tags that notes already have"),
+        "{instructions}"
+    );
+}
+
+#[test]
+fn how_to_add_notes_for_assistants_is_explained_where_there_are_none() {
+    let with = |notebooks: &[&str], hidden: &str| {
+        let place = place();
+        let mut settings = place.settings();
+        settings.orientation.notebooks = notebooks.iter().map(|name| (*name).to_owned()).collect();
+        let none = notehost::vault::Tier::None;
+        settings.permissions.notebooks.insert(hidden.into(), none);
+        let config = place.config_file(&settings);
+        let mut client = crate::support::client::Client::start(&config, &place.state());
+        client.initialize();
+        first_words(&mut client).0
+    };
+    let rules = with(&[], "Diary");
+    assert!(rules.contains("`[orientation] notebooks`"), "{rules}");
+    let rules = with(&["Templates"], "Diary");
+    assert!(
+        rules.contains("add one in the notebook `Templates`, with `tags: [assistant]`"),
+        "{rules}"
+    );
+    // A notebook that the caller does not see, or that does not exist, is not named.
+    for notebooks in [["Diary"], ["Nowhere"]] {
+        let rules = with(&notebooks, "Diary");
+        assert!(
+            !rules.contains("assistant") && !rules.contains(notebooks[0]),
+            "{rules}"
+        );
+    }
+    let rules = with(&["Work"], "Diary");
+    assert!(!rules.contains("assistant"), "{rules}");
+}
+
+#[test]
+fn the_rules_state_how_destructive_calls_are_confirmed() {
+    let place = place();
+    let mut settings = settings(&place);
+    let rules = |settings: &Settings, place: &Place| {
+        let config = place.config_file(settings);
+        let mut client = crate::support::client::Client::start(&config, &place.state());
+        let hello = client.initialize();
+        let (rules, _) = first_words(&mut client);
+        let sentence = rules
+            .lines()
+            .find(|line| line.starts_with("Confirmations: "));
+        let sentence = sentence.unwrap_or_else(|| panic!("{rules}")).to_owned();
+        assert!(
+            hello["instructions"].to_string().contains(&sentence),
+            "{hello}"
+        );
+        sentence
+    };
+    settings.confirm = Confirm::Floor;
+    let attended = rules(&settings, &place);
+    assert!(attended.contains("the user is asked"), "{attended}");
+    let stdio = settings.callers.entry("stdio".into()).or_default();
+    stdio.attended = Some(false);
+    let unattended = rules(&settings, &place);
+    assert!(
+        unattended.contains("a person decides elsewhere"),
+        "{unattended}"
+    );
+    settings.confirm = Confirm::Never;
+    let never = rules(&settings, &place);
+    assert!(never.contains("none are asked here"), "{never}");
+    // Over HTTP they cannot be switched off.
+    let server = Server::start(&place.config_file(&settings), &place.state());
+    let discovered = HttpClient::stateless(server.address()).ask("server/discover", json!({}));
+    assert!(
+        discovered
+            .to_string()
+            .contains("a person decides elsewhere"),
+        "{discovered}"
     );
 }
 

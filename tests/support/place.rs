@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use notehost::auth::{Caller, NewToken, Tokens};
+use notehost::auth::{Caller, NewToken, Tokens, VaultBinding};
 use notehost::config::{ComponentSettings, Confirm, GrantSettings, Settings, VaultEntry};
 use notehost::dispatch::{self, CallError, Host, Reply, Request};
 use notehost::vault::Tier;
@@ -89,7 +89,7 @@ impl Place {
             vaults: vec![VaultEntry {
                 id: "main".into(),
                 path: self.vault(),
-                read_only: false,
+                ..VaultEntry::default()
             }],
             confirm: Confirm::Never,
             ..Settings::default()
@@ -117,7 +117,7 @@ impl Place {
         let new = NewToken {
             name: name.into(),
             scopes: scopes.parse().expect("scopes"),
-            vaults: None,
+            vaults: VaultBinding::All,
             permissions: None,
             expires: None,
             attended,

@@ -19,7 +19,11 @@ pub struct Identity {
     pub scopes: Vec<String>,
     /// The only vault you may use, if the server has several.
     pub bound_to: Option<String>,
-    /// Your permission in each notebook: `r`, `rw` or `rwd`.
+    /// The vault of this call.
+    pub vault: String,
+    /// The vaults you may use; a call that names none goes to the first.
+    pub vaults: Vec<String>,
+    /// Your permission in each notebook of this vault: `r`, `rw` or `rwd`.
     pub tiers: Vec<NotebookTier>,
     /// Number of your successful calls in this vault so far.
     pub calls: u64,
@@ -52,7 +56,7 @@ impl Action for Whoami {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<Identity> {
-        let caller = vault.caller()?;
+        let (caller, about) = (vault.caller()?, vault.about()?);
         let folders = vault.list_all("", false)?.into_iter();
         let folders = folders
             .filter(|entry| entry.kind == Kind::Folder)
@@ -69,6 +73,8 @@ impl Action for Whoami {
             name: caller.name,
             scopes: caller.scopes,
             bound_to: caller.bound_to,
+            vault: about.vault,
+            vaults: about.vaults,
             tiers: tiers
                 .filter(|(_, tier)| *tier > Tier::None)
                 .map(|(path, tier)| NotebookTier {
@@ -101,8 +107,12 @@ impl Action for Whoami {
             [] => "no rate limit".to_owned(),
             limits => format!("left per minute: {}", limits.join(", ")),
         };
+        let vaults = match output.vaults.as_slice() {
+            [] | [_] => String::new(),
+            several => format!("\nvaults, the default one first: {}", several.join(", ")),
+        };
         format!(
-            "{}, scopes: {}\nnotebooks: {}\n{} so far; {limits}",
+            "{}, scopes: {}{vaults}\nnotebooks: {}\n{} so far; {limits}",
             output.name,
             output.scopes.join(", "),
             tiers.join(", "),

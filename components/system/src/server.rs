@@ -18,7 +18,7 @@ pub struct ServerInfo {
     pub version: String,
     /// The vault of this call.
     pub vault: String,
-    /// The vaults you may use.
+    /// The vaults you may use; a call that names none goes to the first.
     pub vaults: Vec<String>,
     /// How actions are offered as tools.
     pub surface: String,

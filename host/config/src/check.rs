@@ -196,7 +196,7 @@ mod tests {
         let entry = |(id, path): &(&str, &Path)| VaultEntry {
             id: (*id).into(),
             path: (*path).to_owned(),
-            read_only: false,
+            ..VaultEntry::default()
         };
         Settings {
             vaults: entries.iter().map(entry).collect(),

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, HashMap};
 use super::check::InvalidSetting;
 use super::file::join;
 use super::{
-    CallerSettings, ComponentLimits, ConfigError, GrantSettings, HostPattern, PermissionRule,
-    Settings, glob, nearest,
+    CallerPermissions, CallerSettings, ComponentLimits, ConfigError, GrantSettings, HostPattern,
+    PermissionRule, Settings, glob, nearest,
 };
 use notehost_vault::{Tier, fold_path};
 
@@ -19,6 +19,15 @@ pub(super) fn check_rules(settings: &Settings, vaults: &[String]) -> Result<(), 
     let everybody = &settings.permissions;
     check_notebooks("permissions.notebooks", &everybody.notebooks)?;
     check_globs("permissions.rules", &everybody.rules)?;
+    check_default_vault(settings, vaults)?;
+    for (index, vault) in settings.vaults.iter().enumerate() {
+        let key = format!("vaults[{index}]");
+        check_permissions(&format!("{key}.permissions"), &vault.permissions)?;
+        for (name, caller) in &vault.callers {
+            let key = format!("{}.permissions", join(&format!("{key}.callers"), name));
+            check_permissions(&key, &caller.permissions)?;
+        }
+    }
     for (name, caller) in &settings.callers {
         let key = join("callers", name);
         check_caller(&key, caller, vaults)?;
@@ -42,32 +51,39 @@ fn check_caller(
     caller: &CallerSettings,
     vaults: &[String],
 ) -> Result<(), InvalidSetting> {
-    check_notebooks(
-        &format!("{key}.permissions.notebooks"),
-        &caller.permissions.notebooks,
-    )?;
-    check_globs(
-        &format!("{key}.permissions.rules"),
-        &caller.permissions.rules,
-    )?;
+    check_permissions(&format!("{key}.permissions"), &caller.permissions)?;
     for (index, scope) in caller.scopes.iter().flatten().enumerate() {
         check_scope(scope)
             .map_err(|problem| InvalidSetting::new(format!("{key}.scopes[{index}]"), problem))?;
     }
     for (index, id) in caller.vaults.iter().flatten().enumerate() {
-        if !vaults.contains(id) {
-            let near = nearest(id, vaults.iter().map(String::as_str))
-                .map(|near| format!(": did you mean `{near}`?"))
-                .unwrap_or_default();
-            let problem = ConfigError::new(format!("unknown vault `{id}`{near}"))
-                .with_hint(format!("configured vaults: {}", vaults.join(", ")));
-            return Err(InvalidSetting::new(
-                format!("{key}.vaults[{index}]"),
-                problem,
-            ));
-        }
+        check_vault(id, vaults)
+            .map_err(|problem| InvalidSetting::new(format!("{key}.vaults[{index}]"), problem))?;
     }
     Ok(())
+}
+
+fn check_default_vault(settings: &Settings, vaults: &[String]) -> Result<(), InvalidSetting> {
+    let Some(id) = &settings.default_vault else {
+        return Ok(());
+    };
+    check_vault(id, vaults).map_err(|problem| InvalidSetting::new("default_vault", problem))
+}
+
+fn check_vault(id: &str, vaults: &[String]) -> Result<(), ConfigError> {
+    if vaults.iter().any(|known| known == id) {
+        return Ok(());
+    }
+    let near = nearest(id, vaults.iter().map(String::as_str))
+        .map(|near| format!(": did you mean `{near}`?"))
+        .unwrap_or_default();
+    Err(ConfigError::new(format!("unknown vault `{id}`{near}"))
+        .with_hint(format!("configured vaults: {}", vaults.join(", "))))
+}
+
+fn check_permissions(key: &str, stated: &CallerPermissions) -> Result<(), InvalidSetting> {
+    check_notebooks(&format!("{key}.notebooks"), &stated.notebooks)?;
+    check_globs(&format!("{key}.rules"), &stated.rules)
 }
 
 /// Validates that each key is a top-level folder and occurs once.
@@ -254,6 +270,21 @@ mod tests {
                 "[callers.a]\nvaults = ['wrok']",
                 "callers.a.vaults[0]",
                 "did you mean `work`?",
+            ),
+            (
+                "default_vault = 'mian'",
+                "default_vault",
+                "did you mean `main`?",
+            ),
+            (
+                "[[vaults]]\nid = 'main'\npath = '/a'\n[vaults.permissions.notebooks]\n'a/' = 'r'",
+                "vaults[0].permissions.notebooks.\"a/\"",
+                "not a notebook",
+            ),
+            (
+                "[[vaults]]\nid = 'main'\npath = '/a'\n[vaults.callers.a.permissions]\nrules = [{ glob = '/x', tier = 'r' }]",
+                "vaults[0].callers.a.permissions.rules[0].glob",
+                "cannot match any path",
             ),
             (
                 "[components.x.grant]\nwrite = ['../**']",

@@ -10,6 +10,15 @@ use super::layers::{load_with, read};
 use super::{ComponentLimits, ConfigError, GrantSettings, Overrides, SwitchReason};
 use notehost_vault::{Tier, fold_path};
 
+/// Whose tiers are set, and where.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TierScope<'scope> {
+    /// Only those of this caller.
+    pub caller: Option<&'scope str>,
+    /// Only those in this vault.
+    pub vault: Option<&'scope str>,
+}
+
 /// An edit of a config file.
 #[derive(Debug)]
 pub struct Edit {
@@ -54,19 +63,27 @@ impl Edit {
         self.before.is_none()
     }
 
-    /// Sets the tier of a notebook, or the default tier; for everybody or for one caller.
+    /// Sets the tier of a notebook, or the default tier; for everybody or for one caller, in all vaults or in one.
     pub fn set_tier(
         &mut self,
-        caller: Option<&str>,
+        scope: TierScope<'_>,
         notebook: Option<&str>,
         tier: Tier,
     ) -> Result<(), ConfigError> {
-        let mut path = match caller {
+        let mut path = match scope.caller {
             Some(caller) => vec!["callers", caller, "permissions"],
             None => vec!["permissions"],
         };
         path.extend(notebook.map(|_| "notebooks"));
-        let table = self.table(&path)?;
+        let file = self.file.clone();
+        let table = match scope.vault {
+            None => self.table(&path)?,
+            Some(id) => {
+                let (vault, is_inline) = self.vault(id)?;
+                table_in(vault, is_inline, &path)
+                    .ok_or_else(|| not_a_table(&path).at(&file, None))?
+            }
+        };
         // The line of a notebook may spell its name differently (case, normalization).
         let key = notebook.unwrap_or("default");
         let same = |known: &&str| notebook.is_some() && fold_path(known) == fold_path(key);
@@ -169,11 +186,18 @@ impl Edit {
 
     /// Switches all vaults, or one, to read-only or back.
     pub fn set_read_only(&mut self, vault: Option<&str>, on: bool) -> Result<(), ConfigError> {
-        let Some(id) = vault else {
-            put(self.document.as_table_mut(), "read_only", on.into());
-            return Ok(());
-        };
-        let vaults = match self.document.get_mut("vaults") {
+        match vault {
+            None => put(self.document.as_table_mut(), "read_only", on.into()),
+            Some(id) => put(self.vault(id)?.0, "read_only", on.into()),
+        }
+        Ok(())
+    }
+
+    /// The table of a vault, and whether it is an inline one.
+    fn vault(&mut self, id: &str) -> Result<(&mut dyn TableLike, bool), ConfigError> {
+        let item = self.document.get_mut("vaults");
+        let is_inline = matches!(item, Some(Item::Value(_)));
+        let vaults: Vec<&mut dyn TableLike> = match item {
             Some(Item::ArrayOfTables(several)) => {
                 let tables = several.iter_mut().map(|table| table as &mut dyn TableLike);
                 tables.collect()
@@ -190,15 +214,14 @@ impl Edit {
                 .and_then(Item::as_str)
                 .is_some_and(|known| known == id)
         };
-        match vaults.into_iter().find(has_id) {
-            Some(table) => {
-                put(table, "read_only", on.into());
-                Ok(())
-            }
-            None => Err(ConfigError::new(format!("the config file has no vault `{id}`"))
+        let found = vaults.into_iter().find(has_id);
+        found.map(|table| (table, is_inline)).ok_or_else(|| {
+            ConfigError::new(format!("the config file has no vault `{id}`"))
                 .at(&self.file, None)
-                .with_hint("vault ids are listed under `[[vaults]]`; omit `--vault` to change all vaults")),
-        }
+                .with_hint(
+                    "vault ids are listed under `[[vaults]]`; omit `--vault` to change all vaults",
+                )
+        })
     }
 
     /// Writes the file, if its settings are valid together with these flags.
@@ -252,8 +275,16 @@ fn table_at<'document>(
     document: &'document mut Table,
     path: &[&str],
 ) -> Option<&'document mut dyn TableLike> {
-    let mut here: &mut dyn TableLike = document;
-    let mut is_inline = false;
+    table_in(document, false, path)
+}
+
+/// The same in another table. What is created in an inline table is inline.
+fn table_in<'document>(
+    parent: &'document mut dyn TableLike,
+    mut is_inline: bool,
+    path: &[&str],
+) -> Option<&'document mut dyn TableLike> {
+    let mut here = parent;
     for part in path {
         let item = here.entry(part).or_insert_with(|| match is_inline {
             true => Item::Value(InlineTable::new().into()),
@@ -295,161 +326,5 @@ fn not_a_table(path: &[&str]) -> ConfigError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn edited(text: &str, change: impl FnOnce(&mut Edit)) -> String {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("n.toml");
-        std::fs::write(&file, text).expect("a file");
-        let mut edit = Edit::open(&file, false).expect("it can be read");
-        change(&mut edit);
-        let flags = Overrides {
-            state: Some(folder.path().join("state")),
-            ..Overrides::default()
-        };
-        edit.save(&flags).expect("it can be written");
-        std::fs::read_to_string(&file).expect("the file")
-    }
-
-    #[test]
-    fn setting_a_tier_keeps_everything_else() {
-        let text = "# mine\nconfirm = 'never' # yes\n\n[permissions.notebooks]\n# work\nWork = 'r' # for now\n\n[rates]\nread = 1_000\n";
-        let set = |notebook: &'static str| {
-            move |edit: &mut Edit| {
-                edit.set_tier(None, Some(notebook), Tier::Write)
-                    .expect("set")
-            }
-        };
-        assert_eq!(edited(text, set("work")), text.replace("'r'", "\"rw\""));
-        assert_eq!(
-            edited(text, set("My Own")),
-            text.replace("for now\n", "for now\n\"My Own\" = \"rw\"\n")
-        );
-    }
-
-    #[test]
-    fn missing_tables_are_created_and_inline_ones_stay_inline() {
-        let set = |edit: &mut Edit| {
-            edit.set_tier(Some("phone"), Some("Work"), Tier::Read)
-                .expect("set");
-            edit.set_tier(Some("phone"), None, Tier::None).expect("set");
-        };
-        let made = edited("", set);
-        assert_eq!(
-            made,
-            "[callers.phone.permissions]\ndefault = \"none\"\n\n[callers.phone.permissions.notebooks]\nWork = \"r\"\n"
-        );
-        let kept = edited("callers = { phone = { scopes = ['read'] } }\n", set);
-        let settings: super::super::Settings = toml::from_str(&kept).expect("settings");
-        assert_eq!(
-            settings.callers["phone"].permissions.notebooks["Work"],
-            Tier::Read
-        );
-        assert!(settings.callers["phone"].scopes.is_some());
-    }
-
-    #[test]
-    fn read_only_is_set_for_all_or_one_vault() {
-        assert_eq!(
-            edited("", |edit| edit.set_read_only(None, true).expect("set")),
-            "read_only = true\n"
-        );
-        let folder = tempfile::tempdir().expect("a folder");
-        let text = format!(
-            "[[vaults]]\nid = 'a'\npath = '{}'\n",
-            folder.path().display()
-        );
-        let closed = edited(&text, |edit| {
-            assert!(edit.set_read_only(Some("b"), true).is_err());
-            edit.set_read_only(Some("a"), true).expect("set");
-        });
-        assert_eq!(closed, format!("{text}read_only = true\n"));
-    }
-
-    #[test]
-    fn a_grant_is_replaced_and_removed_as_a_whole() {
-        let grant = GrantSettings {
-            read: vec!["Work/**".into()],
-            http: vec!["api.example.com".into()],
-            store_bytes: Some(1000),
-            ..GrantSettings::default()
-        };
-        let limits = ComponentLimits {
-            call_ms: Some(500),
-            ..ComponentLimits::default()
-        };
-        let text = "[components.todo]\nenabled = false # mine\n";
-        let granted = edited(text, |edit| {
-            edit.set_grant("todo", &grant).expect("set");
-            edit.set_limits("todo", &limits).expect("set");
-        });
-        let settings: super::super::Settings = toml::from_str(&granted).expect("settings");
-        assert_eq!(settings.components["todo"].grant, grant);
-        assert_eq!(settings.components["todo"].limits, limits);
-        let narrower = edited(&granted, |edit| {
-            let nothing = GrantSettings::default();
-            edit.set_grant("todo", &nothing).expect("set");
-            edit.set_limits("todo", &ComponentLimits::default())
-                .expect("set");
-        });
-        assert!(!narrower.contains("http") && !narrower.contains("limits"));
-        let revoked = edited(&granted, |edit| {
-            edit.remove_grant("todo").expect("removed");
-            edit.set_limits("todo", &ComponentLimits::default())
-                .expect("set");
-        });
-        assert_eq!(revoked, text);
-    }
-
-    #[test]
-    fn the_reason_is_removed_when_switched_on() {
-        let off = SwitchReason {
-            because: Some("too \"loud\"".into()),
-            by: Some("ana".into()),
-        };
-        let text = "[components.echo.grant]\nread = ['**'] # all\n";
-        let done = edited(text, |edit| {
-            edit.set_enabled("echo", None, Some(&off)).expect("set");
-            edit.set_enabled("echo", Some("say"), Some(&off))
-                .expect("set");
-        });
-        let settings: super::super::Settings = toml::from_str(&done).expect("settings");
-        let echo = &settings.components["echo"];
-        assert_eq!(
-            (echo.enabled, &echo.because, &echo.by),
-            (false, &off.because, &off.by)
-        );
-        assert_eq!((echo.actions["say"], &echo.reasons["say"]), (false, &off));
-        let undone = edited(&done, |edit| {
-            edit.set_enabled("echo", None, None).expect("set");
-            edit.set_enabled("echo", Some("say"), None).expect("set");
-        });
-        assert!(
-            !undone.contains("loud") && !undone.contains("reasons"),
-            "{undone}"
-        );
-        // What it was granted is as it was.
-        assert!(undone.contains("read = ['**'] # all"), "{undone}");
-    }
-
-    #[test]
-    fn invalid_edits_are_not_written() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("n.toml");
-        std::fs::write(&file, "read_only = false\n").expect("a file");
-        let mut edit = Edit::open(&file, false).expect("it can be read");
-        edit.set_tier(None, Some("Work/Private"), Tier::None)
-            .expect("set");
-        let flags = Overrides {
-            state: Some(folder.path().join("state")),
-            ..Overrides::default()
-        };
-        let error = edit.save(&flags).expect_err("refused");
-        assert!(error.to_string().contains("not a notebook"), "{error}");
-        assert_eq!(
-            std::fs::read_to_string(&file).expect("the file"),
-            "read_only = false\n"
-        );
-    }
-}
+#[path = "edit_tests.rs"]
+mod tests;

@@ -182,7 +182,7 @@ pub(super) fn load_with(
     } else {
         named.or_else(usual)
     };
-    let (mut settings, lines) = match (&path, text) {
+    let (mut settings, mut lines) = match (&path, text) {
         (Some(path), Some(text)) => parse(text, path)?,
         (Some(path), None) => parse(&read(path)?, path)?,
         (None, _) => Default::default(),
@@ -190,7 +190,13 @@ pub(super) fn load_with(
     let configured = settings.vaults.iter().map(|vault| vault.id.clone());
     let mut configured: Vec<String> = configured.collect();
     if let Some(vault) = layered!(vault, "vaults", "VAULT", "NOTEHOST_VAULT") {
-        settings.vaults = vec![choose(&settings.vaults, &vault)];
+        // Also if another one is served: a token without a vault is for the default vault of the config only.
+        if let Some(first) = configured.first() {
+            settings.default_vault.get_or_insert(first.clone());
+        }
+        let (entry, place) = choose(&settings.vaults, &vault);
+        settings.vaults = vec![entry];
+        lines = lines_of_only_vault(lines, place);
         configured.extend(settings.vaults.iter().map(|vault| vault.id.clone()));
     }
     if let Some(tier) = layered!(allow, "permissions.default", "--allow", "NOTEHOST_ALLOW") {
@@ -248,9 +254,9 @@ impl Loaded {
         let Err(error) = checked else {
             return Ok(());
         };
-        // A vault from the command line has no line in the file.
+        // A vault from the command line has no line in the file, unless it is configured there.
         let is_from_file =
-            !error.key.starts_with("vaults[") || !self.overridden.contains_key("vaults");
+            !error.key.starts_with("vaults[") || self.lines.contains_key("vaults[0].path");
         match &self.file {
             Some(file) if is_from_file => {
                 Err(error.problem.at(file, self.lines.get(&error.key).copied()))
@@ -316,12 +322,18 @@ impl Loaded {
                 "log_format",
                 log_format.map(|word| word.get_name().to_owned()),
             ),
+            (
+                "default_vault",
+                self.settings.default_vault().map(str::to_owned),
+            ),
         ] {
-            shown.push(ShownSetting {
-                key: key.into(),
-                value: value.into(),
-                origin: self.origin(key),
-            });
+            if shown.iter().all(|shown| shown.key != key) {
+                shown.push(ShownSetting {
+                    key: key.into(),
+                    value: value.into(),
+                    origin: self.origin(key),
+                });
+            }
         }
         shown
     }
@@ -329,6 +341,10 @@ impl Loaded {
     /// The origin of the value of a key.
     pub fn origin(&self, key: &str) -> Origin {
         let top = key.split(['.', '[']).next().unwrap_or(key);
+        // The settings of a configured vault come from the file, even if the command line selects it.
+        if let (true, Some(line)) = (key.starts_with("vaults["), self.lines.get(key)) {
+            return Origin::File(*line);
+        }
         match self
             .overridden
             .get(key)
@@ -408,24 +424,42 @@ fn parse(text: &str, path: &Path) -> Result<(Settings, BTreeMap<String, usize>),
     Ok((settings, lines))
 }
 
-/// The configured vault with that id or folder, otherwise the folder as the only vault.
-fn choose(configured: &[VaultEntry], named: &Path) -> VaultEntry {
+/// The lines of the file with only this vault of it, as the first one.
+fn lines_of_only_vault(
+    lines: BTreeMap<String, usize>,
+    place: Option<usize>,
+) -> BTreeMap<String, usize> {
+    let prefix = place.map(|place| format!("vaults[{place}]"));
+    let kept = lines.into_iter().filter_map(|(key, line)| {
+        if !key.starts_with("vaults[") {
+            return Some((key, line));
+        }
+        let rest = key.strip_prefix(prefix.as_deref()?)?;
+        Some((format!("vaults[0]{rest}"), line))
+    });
+    kept.collect()
+}
+
+/// The configured vault with that id or folder and its place in the config, otherwise the folder as the only vault.
+fn choose(configured: &[VaultEntry], named: &Path) -> (VaultEntry, Option<usize>) {
     let folder = expand_home(named);
-    let same = |vault: &&VaultEntry| match (vault.path.canonicalize(), folder.canonicalize()) {
+    let same = |vault: &VaultEntry| match (vault.path.canonicalize(), folder.canonicalize()) {
         (Ok(theirs), Ok(ours)) => theirs == ours,
         _ => vault.path == folder,
     };
     let by_id = configured
         .iter()
-        .find(|vault| Path::new(&vault.id) == named);
-    by_id
-        .or_else(|| configured.iter().find(same))
-        .cloned()
-        .unwrap_or_else(|| VaultEntry {
+        .position(|vault| Path::new(&vault.id) == named);
+    let place = by_id.or_else(|| configured.iter().position(same));
+    let entry = match place {
+        Some(place) => configured[place].clone(),
+        None => VaultEntry {
             id: ONLY_VAULT.into(),
             path: std::path::absolute(&folder).unwrap_or(folder),
-            read_only: false,
-        })
+            ..VaultEntry::default()
+        },
+    };
+    (entry, place)
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
         vec![VaultEntry {
             id: id.into(),
             path,
-            read_only: false,
+            ..VaultEntry::default()
         }]
     };
     assert_eq!(with("b".into()), entry("b", folder.path().join("two")));
@@ -94,6 +94,35 @@ fn a_vault_on_the_command_line_replaces_the_configured_ones() {
         entry("a", folder.path().join("one"))
     );
     assert_eq!(with("/other".into()), entry("main", "/other".into()));
+}
+
+#[test]
+fn the_lines_of_a_selected_vault_and_the_default_one_are_those_of_the_file() {
+    let (_folder, path) = config(
+        "[[vaults]]\nid = 'a'\npath = 'one'\n[[vaults]]\nid = 'b'\npath = 'two'\n[vaults.permissions]\ndefault = 'rw'\n",
+    );
+    let with = |vault: Option<&str>| {
+        let flags = Overrides {
+            vault: vault.map(PathBuf::from),
+            ..given(&path)
+        };
+        load(flags, &nothing).expect("settings")
+    };
+    let all = with(None);
+    assert_eq!(all.settings.default_vault(), Some("a"));
+    let default = all.values().into_iter();
+    let default = default.filter(|shown| shown.key == "default_vault");
+    let default: Vec<(Value, Origin)> = default.map(|one| (one.value, one.origin)).collect();
+    assert_eq!(default, [("a".into(), Origin::Default)]);
+    let only = with(Some("b"));
+    assert_eq!(only.settings.default_vault(), Some("a"));
+    assert_eq!(
+        only.origin("vaults[0].permissions.default"),
+        Origin::File(8)
+    );
+    assert_eq!(only.origin("vaults[0].read_only"), Origin::Flag("VAULT"));
+    let other = with(Some("/elsewhere"));
+    assert_eq!(other.origin("vaults[0].path"), Origin::Flag("VAULT"));
 }
 
 #[test]

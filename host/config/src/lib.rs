@@ -21,12 +21,13 @@ mod supervision;
 mod template;
 mod trust;
 mod variables;
+mod vaults;
 
 pub use address::{DEFAULT_ADDRESS, parse_address};
 pub use check_serving::MIN_SECRET_BYTES;
 pub use component_limits::ComponentLimits;
 pub use containment::{is_inside, resolved, vault_of};
-pub use edit::Edit;
+pub use edit::{Edit, TierScope};
 pub use error::ConfigError;
 pub use file::join as dotted;
 pub use glob::glob;
@@ -37,13 +38,15 @@ pub use places::{config_file, expand_home, state_folder};
 pub use presentation::{LongText, Surface};
 pub use reload::{Source, in_force};
 pub use settings::{
-    AuditSettings, AuthMode, AuthSettings, CallerPermissions, CallerSettings, ComponentSettings,
-    Confirm, ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings,
-    IdempotencySettings, JwtSettings, LimitSettings, OrientationSettings, OsSandbox,
-    PermissionRule, PermissionSettings, RateSettings, Settings, TagPolicy, TagSettings,
-    TelemetrySettings, VaultEntry,
+    AuditSettings, AuthMode, AuthSettings, CallerSettings, ComponentSettings, Confirm,
+    ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings, IdempotencySettings,
+    JwtSettings, LimitSettings, OrientationSettings, OsSandbox, RateSettings, Settings, TagPolicy,
+    TagSettings, TelemetrySettings,
 };
 pub use supervision::{SupervisionSettings, SwitchReason};
 pub use template::template;
 pub use trust::{PublisherSettings, TrustSettings};
 pub use variables::VARIABLES;
+pub use vaults::{
+    CallerPermissions, PermissionRule, PermissionSettings, VaultCallerSettings, VaultEntry,
+};

@@ -93,7 +93,13 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
             .map(|vault| (vault.id.clone(), vault.path.clone()))
             .collect()
     };
-    keep("vaults", places(running) != places(&wanted));
+    let are_others = places(running) != places(&wanted);
+    keep("vaults", are_others);
+    // It may be one that is not open yet.
+    keep(
+        "default_vault",
+        are_others && running.default_vault() != wanted.default_vault(),
+    );
     keep("history", differ(&running.history, &wanted.history));
     keep("auth", differ(&running.auth, &wanted.auth));
     keep("http", differ(&running.http, &wanted.http));
@@ -113,15 +119,18 @@ pub fn in_force(running: &Settings, mut wanted: Settings) -> (Settings, Vec<&'st
         wanted.components.values().any(is_more),
     );
 
-    // The open vaults are kept; their `read_only` switches are updated.
-    let switched = |vault: &VaultEntry| {
-        let found = wanted.vaults.iter().find(|other| other.id == vault.id);
-        VaultEntry {
-            read_only: found.map_or(vault.read_only, |found| found.read_only),
-            ..vault.clone()
-        }
+    // The open vaults are kept; their switches and permissions are updated.
+    let updated = |vault: &VaultEntry| match wanted.vault(&vault.id) {
+        Some(found) => VaultEntry {
+            path: vault.path.clone(),
+            ..found.clone()
+        },
+        None => vault.clone(),
     };
-    wanted.vaults = running.vaults.iter().map(switched).collect();
+    wanted.vaults = running.vaults.iter().map(updated).collect();
+    if are_others {
+        wanted.default_vault = running.default_vault().map(str::to_owned);
+    }
     wanted.history = running.history.clone();
     wanted.auth = running.auth.clone();
     wanted.http = running.http.clone();
@@ -141,6 +150,7 @@ fn differ<T: Serialize>(one: &T, other: &T) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use notehost_vault::Tier;
 
     fn settings(toml: &str) -> Settings {
         toml::from_str(toml).expect("settings")
@@ -162,6 +172,22 @@ mod tests {
         assert_eq!(now.vaults[0].path, PathBuf::from("/a"));
         assert_eq!((now.limits.call_ms, now.rates.read), (5, 1));
         assert_eq!(now.limits.memory_bytes, running.limits.memory_bytes);
+    }
+
+    #[test]
+    fn the_default_vault_and_permissions_of_open_vaults_change_at_once() {
+        let running = settings(
+            "[[vaults]]\nid = 'a'\npath = '/a'\n[[vaults]]\nid = 'b'\npath = '/b'\n[vaults.permissions]\ndefault = 'rw'\n",
+        );
+        let wanted = settings(
+            "default_vault = 'b'\n[[vaults]]\nid = 'a'\npath = '/a'\n[vaults.permissions]\ndefault = 'none'\n[[vaults]]\n\
+             id = 'b'\npath = '/b'\n",
+        );
+        let (now, waiting) = in_force(&running, wanted);
+        assert_eq!(waiting, Vec::<&str>::new());
+        assert_eq!(now.default_vault(), Some("b"));
+        let default = |id: &str| now.vault(id).and_then(|vault| vault.permissions.default);
+        assert_eq!((default("a"), default("b")), (Some(Tier::None), None));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::TrustSettings;
 use super::component_limits::ComponentLimits;
 use super::presentation::{LongText, Surface};
 use super::supervision::{SupervisionSettings, SwitchReason};
-use notehost_vault::Tier;
+use super::vaults::{CallerPermissions, PermissionSettings, VaultEntry};
 
 /// All settings of the config file.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ use notehost_vault::Tier;
 pub struct Settings {
     /// The folders of notes that are served.
     pub vaults: Vec<VaultEntry>,
+    /// The id of the vault that calls use if they name none; the first one if it is not set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_vault: Option<String>,
     /// Whether all changes are rejected, in every vault.
     pub read_only: bool,
     /// Permissions by notebook and path.
@@ -63,52 +66,6 @@ pub struct Settings {
     pub os_sandbox: OsSandbox,
 }
 
-/// One folder of notes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct VaultEntry {
-    /// The id by which calls select it.
-    pub id: String,
-    /// Its path; `~` is the home folder.
-    pub path: PathBuf,
-    /// Whether all changes in it are rejected.
-    #[serde(default)]
-    pub read_only: bool,
-}
-
-/// Permissions by notebook and path.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct PermissionSettings {
-    /// The tier of notebooks that are not listed.
-    pub default: Tier,
-    /// Tiers by notebook; `.` is the notes in the vault's root.
-    pub notebooks: BTreeMap<String, Tier>,
-    /// Lower tiers for paths in notebooks.
-    pub rules: Vec<PermissionRule>,
-}
-
-impl Default for PermissionSettings {
-    fn default() -> Self {
-        // A missing line grants no write.
-        PermissionSettings {
-            default: Tier::Read,
-            notebooks: BTreeMap::new(),
-            rules: Vec::new(),
-        }
-    }
-}
-
-/// A lower tier for the paths that a glob matches.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PermissionRule {
-    /// The paths, such as `Work/Contracts/**`.
-    pub glob: String,
-    /// The highest tier in them.
-    pub tier: Tier,
-}
-
 /// Overrides for one caller.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -127,18 +84,6 @@ pub struct CallerSettings {
     pub surface: Option<Surface>,
     /// How much of a long text in the structured part of a reply is repeated in its text part.
     pub long_text: Option<LongText>,
-}
-
-/// The tiers of one caller; unset values are those of everybody.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct CallerPermissions {
-    /// The tier of notebooks that are not listed.
-    pub default: Option<Tier>,
-    /// Tiers by notebook.
-    pub notebooks: BTreeMap<String, Tier>,
-    /// Lower tiers for paths, in addition to everybody's.
-    pub rules: Vec<PermissionRule>,
 }
 
 /// The settings of one component.
@@ -323,6 +268,8 @@ pub struct JwtSettings {
     pub secret_file: Option<PathBuf>,
     /// The file with the public keys (RS256, ES256, EdDSA).
     pub jwks_file: Option<PathBuf>,
+    /// Whether tokens without the claim `notehost_vaults` are for all vaults instead of the default one.
+    pub all_vaults: bool,
 }
 
 /// The HTTP server.

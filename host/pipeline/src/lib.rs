@@ -24,7 +24,7 @@ pub use call_error::{CallError, PendingApproval, PendingChange};
 pub use capabilities::progress::ProgressSink;
 pub use features::completion::{complete, complete_notebook};
 pub use features::explain::{DecidedBy, ExplainQuery, Explanation, explain};
-pub use features::orientation::orientation;
+pub use features::orientation::{Orientation, orientation};
 pub use features::vault_data::data_line;
 pub use notehost_index::{CompletionKind, Edit, fitting};
 pub use notehost_policy::ConfirmedVia;

@@ -18,7 +18,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::{
     approval, audit, call, complete, component, config, connect, doctor, help, history, index, man,
-    permission, profile, serve, stats, token, tools,
+    permission, profile, serve, service, stats, token, tools,
 };
 use ui::failure::Failure;
 use ui::terminal::{self, Terminal};
@@ -74,6 +74,8 @@ enum Command {
     Profile(profile::Profile),
     /// Add Notehost to the config file of an AI client
     Connect(connect::Connect),
+    /// Install, show and remove a long-lived server for this user
+    Service(service::Service),
     /// Print a shell completion script
     Completions(complete::Completions),
     /// Print the manual page
@@ -127,6 +129,7 @@ pub fn run(words: Vec<OsString>) -> ExitCode {
         Command::Stats(command) => command.run(),
         Command::Profile(command) => command.run(),
         Command::Connect(command) => command.run(),
+        Command::Service(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
         Command::Complete(command) => command.run(),

@@ -85,7 +85,8 @@ pub(crate) struct ServeFlags {
     /// Serve over HTTP without authentication, only on loopback: every user and container of this machine is a caller
     #[arg(long)]
     pub(crate) no_auth: bool,
-    /// What clients may do in notebooks not listed in the config: none, r, rw or rwd
+    /// What clients may do in notebooks not listed in the config: none, r, rw or rwd; a `default` of a vault or a caller in the
+    /// config overrides it
     #[arg(long, value_name = "TIER")]
     pub(crate) allow: Option<Tier>,
     /// How the tools are presented to a client

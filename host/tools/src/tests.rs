@@ -16,6 +16,7 @@ use notehost_config::{Settings, Surface, VaultEntry};
 use notehost_pipeline::Host;
 use notehost_pipeline::registry::Snapshot;
 use notehost_policy::auth::Scopes;
+use notehost_vault::Effect;
 
 async fn embedded() -> Arc<Snapshot> {
     let place = tempfile::tempdir().unwrap();
@@ -25,7 +26,7 @@ async fn embedded() -> Arc<Snapshot> {
         vaults: vec![VaultEntry {
             id: "main".into(),
             path: notes,
-            read_only: false,
+            ..VaultEntry::default()
         }],
         ..Settings::default()
     };
@@ -139,12 +140,17 @@ async fn a_domain_tool_has_the_arguments_of_all_actions() {
     assert!(!annotations.read_only && annotations.destructive);
     let description = &document.description;
     for action in &snapshot.domain("document").unwrap().actions {
-        assert!(
-            description.contains(&format!("\n{}(", action.name)),
-            "{}",
-            action.name
-        );
+        let line = description
+            .lines()
+            .find(|line| line.starts_with(&format!("{}(", action.name)))
+            .unwrap_or_else(|| panic!("{}", action.name));
+        // What deletes is marked.
+        let marked = line.contains(")!");
+        assert_eq!(marked, action.effect == Effect::Delete, "{line}");
     }
+    assert!(description.contains("! deletes"), "{description}");
+    let search = tools.iter().find(|tool| tool.name == "link").unwrap();
+    assert!(!search.description.contains("! deletes"));
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ use crate::help::{first_sentence, is_common, is_paging, signature};
 use crate::tool::{Annotations, Tool};
 use crate::{schema, short_description};
 use notehost_pipeline::registry::{Action, Domain};
+use notehost_vault::Effect;
 
 /// Clients truncate a longer description.
 const DESCRIPTION_BYTES: usize = 2048;
@@ -17,6 +18,9 @@ const DESCRIPTION_BYTES: usize = 2048;
 /// The steps of verbosity: bytes per action and per argument, from long to short.
 const ON_ACTION: [usize; 14] = [160, 120, 96, 84, 72, 64, 60, 56, 52, 48, 44, 40, 32, 24];
 const ON_ARGUMENT: [usize; 10] = [96, 80, 72, 64, 56, 48, 40, 32, 24, 16];
+
+/// The mark of an action with the effect `delete`, after its arguments.
+const DELETES: &str = "!";
 
 /// The share of the budget that is reserved for arguments while the lines on actions are chosen, in percent.
 const ARGUMENTS_PERCENT: usize = 3;
@@ -109,20 +113,33 @@ impl<'a> Draft<'a> {
         }
     }
 
+    /// Whether actions that delete are marked: where all of them do, the tool itself is.
+    fn has_marks(&self) -> bool {
+        let deletes = |action: &&Action| action.effect == Effect::Delete;
+        self.actions.iter().any(deletes) && !self.actions.iter().all(deletes)
+    }
+
     /// The domain's description, then a line per action. If that is too long for a client the action texts are cut,
     /// then their arguments, never the list.
     fn description(&self, max_bytes: usize) -> String {
         let about = |limit: usize| first_sentence(&self.domain.description, limit);
         let intro = match self.place {
             Place::First => format!(
-                "{}. Actions ([optional]; `help` with topic ACTION explains one):",
-                about(300)
+                "{}. Actions ([optional]{}; `help` with topic ACTION explains one):",
+                about(300),
+                match self.has_marks() {
+                    true => "; ! deletes",
+                    false => "",
+                }
             ),
             Place::After => format!("{}. Actions:", about(60)),
         };
         let lines = |limit: usize| {
             self.actions.iter().fold(intro.clone(), |mut text, action| {
                 text.push_str(&format!("\n{}", signature(action)));
+                if self.has_marks() && action.effect == Effect::Delete {
+                    text.push_str(DELETES);
+                }
                 let line = short_description::line(&action.name, &action.description, limit);
                 if !line.is_empty() {
                     text.push_str(&format!(": {line}"));

@@ -22,7 +22,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         vaults: vec![VaultEntry {
             id: "main".into(),
             path: notes.folder.clone(),
-            read_only: false,
+            ..VaultEntry::default()
         }],
         ..Settings::default()
     };

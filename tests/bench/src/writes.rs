@@ -24,7 +24,7 @@ pub(crate) async fn measure(notes: &Notes, place: &Path) -> Result<()> {
         vaults: vec![VaultEntry {
             id: "bench".into(),
             path: notes.folder.clone(),
-            read_only: false,
+            ..VaultEntry::default()
         }],
         permissions: PermissionSettings {
             default: Tier::Delete,

@@ -6,7 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use notehost::auth::Caller;
-use notehost::config::{CallerSettings, Confirm, GrantSettings, PermissionRule, Settings, Surface};
+use notehost::config::{
+    CallerSettings, Confirm, GrantSettings, PermissionRule, Settings, Surface, VaultCallerSettings,
+    VaultEntry,
+};
 use notehost::dispatch::{self, Host};
 use notehost::vault::Tier;
 use serde_json::{Value, json};
@@ -30,6 +33,9 @@ pub(super) enum CallerKind {
     Stdio,
     /// The named caller `http`.
     Http,
+    /// The named caller `stdio`, from which the notes are hidden in one vault and notes of the same names are not in
+    /// another.
+    InOneVault,
     /// Over stdio, without hidden notes.
     Owner,
 }
@@ -129,9 +135,23 @@ fn settings(place: &Place, caller: CallerKind) -> Settings {
         glob: "**/Closet*".into(),
         tier: Tier::None,
     });
-    if caller != CallerKind::Owner {
-        settings.callers.insert("stdio".into(), hidden.clone());
-        settings.callers.insert("http".into(), hidden);
+    match caller {
+        CallerKind::Owner => {}
+        CallerKind::InOneVault => {
+            let here = VaultCallerSettings {
+                permissions: hidden.permissions,
+            };
+            settings.vaults[0].callers.insert("stdio".into(), here);
+            settings.vaults.push(VaultEntry {
+                id: "other".into(),
+                path: second_vault(place),
+                ..VaultEntry::default()
+            });
+        }
+        CallerKind::Stdio | CallerKind::Http => {
+            settings.callers.insert("stdio".into(), hidden.clone());
+            settings.callers.insert("http".into(), hidden);
+        }
     }
     let everywhere = GrantSettings {
         delete: vec!["**".into()],
@@ -146,6 +166,21 @@ fn settings(place: &Place, caller: CallerKind) -> Settings {
     // The retry time of an open circuit breaker is reported in milliseconds and differs in every run.
     settings.supervision.strikes = 0;
     settings
+}
+
+/// A second vault with the names of the hidden notebook and of some of its notes.
+fn second_vault(place: &Place) -> PathBuf {
+    let folder = place.root().join("other");
+    for (path, text) in [
+        ("Vellum/Known.md", "# Known\n\npassphrase [[Seen]]\n"),
+        ("Vellum/Seen.md", "seen\n"),
+        ("Open/Closet.md", "numbers ^known-block\n"),
+    ] {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+        std::fs::write(path, text).expect("a note");
+    }
+    folder
 }
 
 fn write_notes(place: &Place, is_real: bool) {

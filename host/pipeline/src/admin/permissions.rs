@@ -4,6 +4,7 @@ use notehost_sdk::{Effect, args, reply};
 use serde_json::{Map, Value, json};
 
 use super::{AdminAction, AdminCall, Answer, AnyObject, written};
+use notehost_config::{TierScope, VaultEntry};
 use notehost_vault::Tier;
 
 /// Who may do what: the default tier, notebooks, rules, callers.
@@ -29,6 +30,9 @@ pub(super) struct Permissions {
     /// What differs for single callers.
     #[schemars(with = "AnyObject")]
     callers: Map<String, Value>,
+    /// What differs in single vaults, for everybody and for single callers.
+    #[schemars(with = "AnyObject")]
+    vaults: Map<String, Value>,
     read_only: bool,
 }
 
@@ -53,6 +57,25 @@ impl AdminAction for List {
         let callers: Map<_, _> = callers.collect();
         let names = callers.keys();
         lines.extend(names.map(|name| format!("{name}: own permissions")));
+        let differs = |vault: &&VaultEntry| {
+            !vault.permissions.is_empty() || !vault.callers.is_empty() || vault.read_only
+        };
+        let vaults = settings.vaults.iter().filter(differs).map(|vault| {
+            let callers = vault.callers.iter();
+            let callers = callers.filter(|(name, _)| only.is_none_or(|only| only == name.as_str()));
+            let callers: Map<_, _> = callers
+                .map(|(name, own)| (name.clone(), json!(own)))
+                .collect();
+            let own = json!({
+                "permissions": vault.permissions,
+                "callers": callers,
+                "read_only": vault.read_only,
+            });
+            (vault.id.clone(), own)
+        });
+        let vaults: Map<_, _> = vaults.collect();
+        let ids = vaults.keys();
+        lines.extend(ids.map(|id| format!("vault {id}: own permissions")));
         if settings.read_only {
             lines.push("everything is read-only now".to_owned());
         }
@@ -61,13 +84,14 @@ impl AdminAction for List {
             notebooks: json!(permissions.notebooks),
             rules: json!(permissions.rules),
             callers,
+            vaults,
             read_only: settings.read_only,
         };
         Ok((lines.join("\n"), listed))
     }
 }
 
-/// Give a notebook a tier, for everybody or for one caller.
+/// Give a notebook a tier, for everybody or for one caller, in all vaults or in one.
 ///
 /// Example: `{"notebook": "Journal", "tier": "r"}`
 #[args]
@@ -78,6 +102,12 @@ pub(super) struct Set {
     tier: TierName,
     /// Only for this caller.
     caller: Option<String>,
+    /// Only in this vault, by its id.
+    #[allow(
+        dead_code,
+        reason = "the host takes `vault` out of the arguments of every call"
+    )]
+    vault: Option<String>,
 }
 
 #[args]
@@ -106,6 +136,7 @@ pub(super) struct Permission {
     tier: &'static str,
     notebook: Option<String>,
     caller: Option<String>,
+    vault: Option<String>,
 }
 
 impl AdminAction for Set {
@@ -115,9 +146,14 @@ impl AdminAction for Set {
     async fn run(self, call: &AdminCall<'_>) -> Answer<Permission> {
         let tier = Tier::from(self.tier);
         let (notebook, caller) = (self.notebook, self.caller);
+        let vault = call.allowed.checked.common.vault.clone();
+        let scope = TierScope {
+            caller: caller.as_deref(),
+            vault: vault.as_deref(),
+        };
         written(
             call.host
-                .edit_config(|edit| edit.set_tier(caller.as_deref(), notebook.as_deref(), tier))
+                .edit_config(|edit| edit.set_tier(scope, notebook.as_deref(), tier))
                 .await,
         )?;
         let whom = caller.as_ref();
@@ -125,11 +161,14 @@ impl AdminAction for Set {
         let place = notebook.as_deref();
         let place = place.unwrap_or("notebooks not listed in the config");
         let tier = tier.as_str();
-        let text = format!("{whom} has `{tier}` in {place} from now on");
+        let here = vault.as_ref().map(|id| format!(" of the vault `{id}`"));
+        let here = here.unwrap_or_default();
+        let text = format!("{whom} has `{tier}` in {place}{here} from now on");
         let permission = Permission {
             tier,
             notebook,
             caller,
+            vault,
         };
         Ok((text, permission))
     }

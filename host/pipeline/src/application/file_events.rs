@@ -105,17 +105,17 @@ fn readers(host: &Host, caller: &Caller) -> Option<Vec<(Arc<Vault>, Transaction)
     if !rights.scopes.allow(domain, Scope::Read) {
         return None;
     }
-    let permissions = rights.permissions.clone();
-    let rules: Arc<dyn Rules> = Arc::new(Intersection::new(permissions, reader.grant.clone()));
     let vaults = host.vaults_of(caller).ok()?.into_iter();
-    let readers = vaults.map(|vault| {
+    let readers = vaults.filter_map(|vault| {
+        let permissions = rights.in_vault(vault.id())?.permissions.clone();
+        let rules: Arc<dyn Rules> = Arc::new(Intersection::new(permissions, reader.grant.clone()));
         let transaction = vault.begin(Access {
-            rules: rules.clone(),
+            rules,
             effect: Effect::Read,
             component: "host".into(),
             limits: Limits::default(),
         });
-        (vault, transaction)
+        Some((vault, transaction))
     });
     Some(readers.collect())
 }

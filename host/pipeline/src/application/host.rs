@@ -322,7 +322,8 @@ impl Host {
             .collect()
     }
 
-    /// The ids of the vaults that a caller may use.
+    /// The ids of the vaults that a caller may use. The first one is meant where it names none: the default vault, if it may
+    /// use that.
     pub fn vault_ids_of(&self, caller: &Caller) -> Vec<String> {
         self.vaults_of(caller)
             .map(|vaults| vaults.iter().map(|vault| vault.id().to_owned()).collect())
@@ -336,13 +337,13 @@ impl Host {
             .unwrap_or_default()
     }
 
+    /// The vaults that a caller may use, the default one first.
     pub(crate) fn vaults_of(&self, caller: &Caller) -> Result<Vec<Arc<Vault>>, BadRights> {
         let rights = self.rights_of(caller)?;
-        let vaults = self.vaults.iter();
-        Ok(vaults
-            .filter(|vault| rights.may_use(vault.id()))
-            .cloned()
-            .collect())
+        let vaults = rights
+            .vaults()
+            .filter_map(|id| self.vaults.iter().find(|vault| vault.id() == id));
+        Ok(vaults.cloned().collect())
     }
 
     /// Whether a caller's client is trusted to ask its user and to report the answer. Other callers might answer their

@@ -1,10 +1,10 @@
-//! The rights of a caller from the settings and its token: scopes, vaults, tiers.
+//! The rights of a caller from the settings and its token: scopes, vaults, and tiers in each vault.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use notehost_config::Settings;
-use notehost_policy::auth::{Caller, Scopes, UnknownScope};
+use notehost_policy::auth::{Caller, Scopes, UnknownScope, VaultBinding};
 use notehost_policy::{BadGlob, Permissions};
 use parking_lot::Mutex;
 
@@ -13,12 +13,18 @@ const MAX_CACHED_CALLERS: usize = 10_000;
 
 /// The rights of a caller.
 pub(crate) struct Rights {
-    pub(crate) permissions: Arc<Permissions>,
     pub(crate) scopes: Scopes,
+    /// One per vault that it may use, the default vault first.
+    vaults: Vec<VaultRights>,
+}
+
+/// The rights of a caller in one vault. The rights in another vault say nothing about it: a notebook of the same name may
+/// be hidden in one of them.
+pub(crate) struct VaultRights {
+    vault: String,
+    pub(crate) permissions: Arc<Permissions>,
     /// Identifies the rules behind its tiers: with another identity it may see something else.
     pub(crate) rules: String,
-    /// The vaults it is bound to; `None` means all.
-    vaults: Option<Vec<String>>,
 }
 
 /// A rule about a caller that cannot be read.
@@ -41,7 +47,12 @@ pub(crate) struct RightsBySettings {
 impl RightsBySettings {
     /// Parses every rule once, so that none can fail during a call.
     pub(crate) fn new(settings: Settings) -> Result<RightsBySettings, BadRights> {
-        for name in settings.callers.keys().map(String::as_str).chain([""]) {
+        let of_vaults = settings
+            .vaults
+            .iter()
+            .flat_map(|vault| vault.callers.keys());
+        let names = settings.callers.keys().chain(of_vaults);
+        for name in names.map(String::as_str).chain([""]) {
             Rights::of(&settings, &Caller::command_line(Some(name)))?;
         }
         Ok(RightsBySettings {
@@ -84,38 +95,72 @@ impl Rights {
             Some(configured) if caller.has_token() => configured.both(caller.scopes()),
             Some(configured) => configured,
         };
-        let mut vaults: Option<Vec<String>> = caller.vaults().map(<[String]>::to_vec);
-        if let Some(configured) = own.and_then(|own| own.vaults.as_ref()) {
-            vaults = Some(match vaults {
-                None => configured.clone(),
-                Some(bound) => bound
-                    .into_iter()
-                    .filter(|id| configured.contains(id))
-                    .collect(),
-            });
-        }
-        let permissions = Permissions::of_caller(settings, caller.name(), caller.permissions())?;
+        let configured = own.and_then(|own| own.vaults.as_deref());
+        let mut ids: Vec<&str> = settings
+            .vaults
+            .iter()
+            .map(|vault| vault.id.as_str())
+            .collect();
+        ids.retain(|id| is_usable(settings, caller.vaults(), configured, id));
+        // Where a call names no vault, the first one is meant.
+        ids.sort_by_key(|id| settings.default_vault() != Some(*id));
+        let vaults = ids.into_iter().map(|id| {
+            let (name, token) = (caller.name(), caller.permissions());
+            Ok(VaultRights {
+                vault: id.to_owned(),
+                permissions: Arc::new(Permissions::of_caller(settings, id, name, token)?),
+                rules: rules(settings, caller, id),
+            })
+        });
         Ok(Rights {
-            permissions: Arc::new(permissions),
             scopes,
-            rules: rules(settings, caller),
-            vaults,
+            vaults: vaults.collect::<Result<_, BadRights>>()?,
         })
     }
 
-    /// Whether it may use a vault at all.
-    pub(crate) fn may_use(&self, vault: &str) -> bool {
-        let bound = self.vaults.as_deref();
-        bound.is_none_or(|bound| bound.iter().any(|id| id == vault))
+    /// The ids of the vaults that it may use, the default one first.
+    pub(crate) fn vaults(&self) -> impl Iterator<Item = &str> {
+        self.vaults.iter().map(|rights| rights.vault.as_str())
+    }
+
+    /// Its rights in a vault; `None` if it may not use it at all.
+    pub(crate) fn in_vault(&self, vault: &str) -> Option<&VaultRights> {
+        self.vaults.iter().find(|rights| rights.vault == vault)
     }
 }
 
-fn rules(settings: &Settings, caller: &Caller) -> String {
-    let own = settings
-        .callers
-        .get(caller.name())
-        .map(|own| &own.permissions);
-    let all = serde_json::json!([settings.permissions, own, caller.permissions()]);
+/// Whether a caller may use a vault: its token and its settings both allow it. A token that names no vault is for the
+/// default vault, unless the caller's settings name others.
+fn is_usable(
+    settings: &Settings,
+    bound: &VaultBinding,
+    configured: Option<&[String]>,
+    vault: &str,
+) -> bool {
+    let is_configured = configured.map(|ids| ids.iter().any(|id| id == vault));
+    match bound {
+        VaultBinding::All => is_configured.unwrap_or(true),
+        VaultBinding::Default => {
+            is_configured.unwrap_or_else(|| settings.default_vault() == Some(vault))
+        }
+        VaultBinding::Only(ids) => {
+            is_configured.unwrap_or(true) && ids.iter().any(|id| id == vault)
+        }
+    }
+}
+
+fn rules(settings: &Settings, caller: &Caller, vault: &str) -> String {
+    let name = caller.name();
+    let own = settings.callers.get(name).map(|own| &own.permissions);
+    let here = settings.vault(vault);
+    let all = serde_json::json!([
+        settings.permissions,
+        here.map(|here| &here.permissions),
+        caller.permissions(),
+        own,
+        here.and_then(|here| here.callers.get(name))
+            .map(|own| &own.permissions),
+    ]);
     blake3::hash(all.to_string().as_bytes())
         .to_hex()
         .to_string()
@@ -127,11 +172,10 @@ fn identity(caller: &Caller) -> String {
         return format!("{} {}", caller.entrance().as_str(), caller.name());
     }
     let permissions = serde_json::to_string(&caller.permissions()).unwrap_or_default();
-    let vaults = caller.vaults().unwrap_or_default().join(",");
     format!(
-        "{}\n{}\n{}{vaults}\n{permissions}",
+        "{}\n{}\n{:?}\n{permissions}",
         caller.name(),
         caller.scopes(),
-        caller.vaults().is_some(),
+        caller.vaults(),
     )
 }

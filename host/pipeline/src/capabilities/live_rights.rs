@@ -159,18 +159,18 @@ impl LiveRights {
             let action = format!("{}.{}", self.domain, self.action);
             return Err(out_of_scope(action, needed, &rights.scopes));
         }
-        if !rights.may_use(&self.vault) {
+        let Some(here) = rights.in_vault(&self.vault) else {
             let message = format!("no vault `{}`", self.vault);
             return Err(CallError::new(Code::NotFound, message));
-        }
+        };
         let closed = match self.effect > Effect::Read && !self.is_dry {
             true => refuse_if_read_only(&host.settings(), &self.vault).err(),
             false => None,
         };
-        let is_as_before = rights.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
+        let is_as_before = here.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);
         Ok(CallRights {
             rules: (!is_as_before).then(|| -> Arc<dyn Rules> {
-                Arc::new(Intersection::new(rights.permissions.clone(), grant))
+                Arc::new(Intersection::new(here.permissions.clone(), grant))
             }),
             closed: closed.map(|error| {
                 let closed = VaultError::new(error.code, error.message);

@@ -5,9 +5,9 @@ use notehost_sdk::Code;
 use serde_json::{Map, Value, json};
 
 use crate::application::rights::{BadRights, Rights};
-use crate::registry::Snapshot;
+use crate::registry::{Action, Snapshot};
 use crate::stages::authorize::Gate;
-use crate::stages::resolve;
+use crate::stages::resolve::{self, Found};
 use crate::{CallError, Request};
 use notehost_config::Settings;
 use notehost_policy::Decision;
@@ -21,7 +21,7 @@ pub struct ExplainQuery<'query> {
     pub domain: &'query str,
     /// The action.
     pub action: &'query str,
-    /// The vault, where there are several.
+    /// The vault; the caller's default one if it is not set.
     pub vault: Option<&'query str>,
     /// The path of the action's effect.
     pub path: &'query str,
@@ -84,6 +84,8 @@ pub struct Explanation {
     pub tier: Option<Tier>,
     /// The tier that the action needs there.
     pub needed: Option<Tier>,
+    /// The vault, where several are configured.
+    pub vault: Option<String>,
     /// The explanation as a sentence.
     pub sentence: String,
 }
@@ -105,8 +107,7 @@ pub fn explain(
         Ok(action) => action,
         Err(error) => return Ok(Explanation::refused(DecidedBy::Action, &error)),
     };
-    let ids = settings.vaults.iter().map(|vault| vault.id.as_str());
-    let ids: Vec<&str> = ids.filter(|id| rights.may_use(id)).collect();
+    let ids: Vec<&str> = rights.vaults().collect();
     let gate = Gate {
         settings,
         rights: &rights,
@@ -114,14 +115,33 @@ pub fn explain(
         action,
         vaults: &ids,
     };
-    if let Err(error) = gate.pass(query.vault, false) {
-        let by = match error.code {
-            Code::Forbidden => DecidedBy::Scope,
-            Code::ReadOnly => DecidedBy::ReadOnly,
-            _ => DecidedBy::Vault,
-        };
-        return Ok(Explanation::refused(by, &error));
-    }
+    let vault = match gate.pass(query.vault, false) {
+        Ok(chosen) => ids.get(chosen).copied().unwrap_or_default(),
+        Err(error) => {
+            let by = match error.code {
+                Code::Forbidden => DecidedBy::Scope,
+                Code::ReadOnly => DecidedBy::ReadOnly,
+                _ => DecidedBy::Vault,
+            };
+            return Ok(Explanation::refused(by, &error));
+        }
+    };
+    let explanation = at_path(&rights, vault, &found, action, caller, query);
+    Ok(Explanation {
+        vault: (settings.vaults.len() > 1).then(|| vault.to_owned()),
+        ..explanation
+    })
+}
+
+/// The decision about the path, in a vault that the caller may use.
+fn at_path(
+    rights: &Rights,
+    vault: &str,
+    found: &Found,
+    action: &Action,
+    caller: &Caller,
+    query: ExplainQuery<'_>,
+) -> Explanation {
     let path = query.path;
     match is_open_path(path) {
         Ok(true) => {}
@@ -129,25 +149,32 @@ pub fn explain(
             let sentence = format!(
                 "no caller may access `{path}`: names that begin with a dot are closed, regardless of the config"
             );
-            return Ok(Explanation::plain(DecidedBy::DotFolder, sentence));
+            return Explanation::plain(DecidedBy::DotFolder, sentence);
         }
-        Err(error) => return Ok(Explanation::plain(DecidedBy::Path, error.message)),
+        Err(error) => return Explanation::plain(DecidedBy::Path, error.message),
     }
     let needed = needed(action.effect);
-    let decision = rights.permissions.decide(path, query.kind);
+    let Some(here) = rights.in_vault(vault) else {
+        return Explanation::plain(DecidedBy::Vault, format!("no vault `{vault}`"));
+    };
+    let decision = here.permissions.decide(path, query.kind);
     let (granted, granting) = found.domain.grant.decide(path);
     let sentence = Sentence {
         caller: caller.name(),
         action: format!("{}.{}", query.domain, query.action),
         path,
+        place: match rights.vaults().count() {
+            0 | 1 => String::new(),
+            _ => format!(" in the vault `{vault}`"),
+        },
         needed,
     };
     // The caller's own permissions come first; a grant only takes away.
-    Ok(if decision.tier >= needed && granted < needed {
+    if decision.tier >= needed && granted < needed {
         sentence.by_grant(query.domain, granted, granting)
     } else {
         sentence.by_permissions(&decision)
-    })
+    }
 }
 
 /// The tier that an effect needs.
@@ -164,6 +191,8 @@ struct Sentence<'query> {
     caller: &'query str,
     action: String,
     path: &'query str,
+    /// The vault, where the caller has several.
+    place: String,
     needed: Tier,
 }
 
@@ -217,18 +246,21 @@ impl Sentence<'_> {
             caller,
             action,
             path,
+            place,
             needed,
         } = self;
         let allowed = tier >= *needed;
         let sentence = match (allowed, tier) {
             (true, _) => {
-                format!("`{caller}` may use `{action}` at `{path}`, which needs `{needed}`: {why}")
+                format!(
+                    "`{caller}` may use `{action}` at `{path}`{place}, which needs `{needed}`: {why}"
+                )
             }
             (false, Tier::None) => {
-                format!("`{path}` is not visible to `{caller}` with `{action}`: {why}")
+                format!("`{path}`{place} is not visible to `{caller}` with `{action}`: {why}")
             }
             (false, _) => format!(
-                "`{caller}` may not use `{action}` at `{path}`, which needs `{needed}`: {why}"
+                "`{caller}` may not use `{action}` at `{path}`{place}, which needs `{needed}`: {why}"
             ),
         };
         Explanation {
@@ -238,6 +270,7 @@ impl Sentence<'_> {
             glob,
             tier: Some(tier),
             needed: Some(*needed),
+            vault: None,
             sentence,
         }
     }
@@ -256,6 +289,7 @@ impl Explanation {
             glob: None,
             tier: None,
             needed: None,
+            vault: None,
             sentence,
         }
     }
@@ -269,6 +303,7 @@ impl Explanation {
             "glob": self.glob,
             "tier": self.tier,
             "needed": self.needed,
+            "vault": self.vault,
             "sentence": self.sentence,
         })
     }

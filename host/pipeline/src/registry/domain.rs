@@ -241,7 +241,10 @@ impl Action {
             description: prose,
             examples,
             input: with_common_arguments(&described.input, described.effect, several_vaults),
-            output: with_changes(&described.output, described.effect),
+            output: with_vault(
+                with_changes(&described.output, described.effect),
+                several_vaults,
+            ),
             own_input: described.input,
             name: described.name,
             effect: described.effect,
@@ -289,7 +292,7 @@ fn with_common_arguments(
     if several_vaults {
         common.insert(
             "vault".into(),
-            json!({"type": "string", "description": "The id of the vault"}),
+            json!({"type": "string", "description": "The id of the vault, if not the default one"}),
         );
     }
     if effect > Effect::Read {
@@ -321,6 +324,18 @@ fn with_key(input: &Map<String, Value>, effect: Effect) -> Map<String, Value> {
         common.insert("idempotency_key".into(), idempotency_key());
     }
     with_properties(input, common)
+}
+
+/// The vault of a reply, where there are several. A component may state it itself.
+fn with_vault(output: Map<String, Value>, several_vaults: bool) -> Map<String, Value> {
+    let is_stated = output
+        .get("properties")
+        .is_some_and(|properties| properties.get("vault").is_some());
+    if !several_vaults || is_stated {
+        return output;
+    }
+    let vault = json!({"type": "string", "description": "The vault of this call"});
+    with_properties(&output, [("vault".to_owned(), vault)].into_iter().collect())
 }
 
 /// What the host adds to the reply of an action.

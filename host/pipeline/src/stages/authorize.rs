@@ -14,7 +14,7 @@ use crate::application::rights::{BadRights, Rights};
 use crate::capabilities::egress::CallEgress;
 use crate::capabilities::live_rights::{CallStart, LiveRights};
 use crate::registry::{Action, Domain};
-use crate::{CallError, Host};
+use crate::{CallError, Host, Reply};
 use notehost_config::{Settings, VaultEntry};
 use notehost_index::Index;
 use notehost_policy::Intersection;
@@ -30,6 +30,10 @@ pub struct Allowed {
     pub(crate) index: Arc<Index>,
     /// What the caller and the component's grant both allow.
     pub(crate) rules: Arc<dyn Rules>,
+    /// Identifies the caller's rules in this vault.
+    pub(crate) caller_rules: String,
+    /// Whether the reply names the vault: the caller has several.
+    pub(crate) is_named: bool,
     /// Its outgoing requests.
     pub(crate) egress: Arc<CallEgress>,
     /// Its rights while it runs.
@@ -63,6 +67,7 @@ pub fn authorize(
     let chosen = gate.pass(checked.common.vault.as_deref(), checked.common.dry_run)?;
     let effect = action.effect;
     let vault = vaults[chosen].clone();
+    let here = rights.in_vault(vault.id()).ok_or_else(no_vault)?;
     let index = host.index_of(&vault);
     let live_rights = Arc::new(LiveRights::new(
         host,
@@ -74,16 +79,18 @@ pub fn authorize(
             vault: vault.id(),
             is_dry: checked.common.dry_run,
             generation,
-            rules: rights.rules.clone(),
+            rules: here.rules.clone(),
         },
     ));
     Ok(Allowed {
         egress: Arc::new(CallEgress::of(host, &checked, effect, live_rights.clone())),
         rules: Arc::new(Intersection::new(
-            rights.permissions.clone(),
+            here.permissions.clone(),
             checked.found.domain.grant.clone(),
         )),
         live_rights,
+        caller_rules: here.rules.clone(),
+        is_named: vaults.len() > 1 && checked.found.domain.component.is_some(),
         clock: record.clock(),
         caller: caller.clone(),
         checked,
@@ -99,7 +106,7 @@ pub(crate) struct Gate<'call> {
     pub(crate) rights: &'call Rights,
     pub(crate) domain: &'call Domain,
     pub(crate) action: &'call Action,
-    /// The ids of the vaults that this caller may use.
+    /// The ids of the vaults that this caller may use, the default one first.
     pub(crate) vaults: &'call [&'call str],
 }
 
@@ -125,6 +132,31 @@ impl Gate<'_> {
 }
 
 impl Allowed {
+    /// States the vault in a reply, if the caller has several.
+    pub(crate) fn name_vault(&self, mut reply: Reply) -> Reply {
+        if self.is_named {
+            let id = self.vault.id();
+            reply.text.insert_str(0, &format!("Vault `{id}`:\n"));
+            // A component may state it itself.
+            let stated = reply.structured.entry("vault");
+            stated.or_insert_with(|| id.into());
+        }
+        reply
+    }
+
+    /// States the vault in which something was not found or not allowed, if the caller has several.
+    pub(crate) fn name_vault_in_error(&self, mut error: CallError) -> CallError {
+        let is_about_vault = matches!(
+            error.code,
+            Code::NotFound | Code::AlreadyExists | Code::AmbiguousName | Code::PermissionDenied
+        );
+        if self.is_named && is_about_vault {
+            let suffix = format!(" (in the vault `{}`)", self.vault.id());
+            error.message.push_str(&suffix);
+        }
+        error
+    }
+
     /// A hash of action, vault and arguments.
     pub(crate) fn binding(&self) -> String {
         let common = &self.checked.common;
@@ -195,17 +227,18 @@ pub(crate) fn refuse_if_read_only(settings: &Settings, vault: &str) -> Result<()
     .with_hint(format!("an admin can switch it back: `{command}`")))
 }
 
+fn no_vault() -> CallError {
+    CallError::new(Code::NotFound, "this caller has access to no vault").with_hint(
+        "a token that names no vault is for the default vault; an admin can create one for others: `notehost token new \
+         --vault ID`",
+    )
+}
+
+/// The place of the vault that a call means: the one that it names, otherwise the caller's default one.
 fn pick_vault(ids: &[&str], wanted: Option<&str>) -> Result<usize, CallError> {
     match (wanted, ids) {
-        (None, [_]) => Ok(0),
-        (None, []) => Err(CallError::new(
-            Code::NotFound,
-            "this caller has access to no vault",
-        )),
-        (None, _) => Err(CallError::new(
-            Code::ValidationError,
-            format!("`vault` is missing: choose one of {}", ids.join(", ")),
-        )),
+        (None, []) => Err(no_vault()),
+        (None, _) => Ok(0),
         (Some(wanted), ids) => ids.iter().position(|id| *id == wanted).ok_or_else(|| {
             let near = nearest(wanted, ids.iter().copied());
             CallError::new(Code::NotFound, format!("no vault `{wanted}`{near}"))

@@ -149,23 +149,35 @@ async fn answer(
     let checked = validate(found)?; // the arguments fit its schema
     let allowed = authorize(host, caller, checked, record, generation)?; // only this makes an `Allowed`
     record.allowed(&allowed);
-    let claim = match claim(host, &allowed)? {
+    match carry_out(host, &allowed, record).await {
+        Ok(reply) => Ok(allowed.name_vault(reply)),
+        Err(error) => Err(allowed.name_vault_in_error(error)),
+    }
+}
+
+/// An allowed call, from its idempotency key to its reply.
+async fn carry_out(
+    host: &Host,
+    allowed: &Allowed,
+    record: &mut Record<'_>,
+) -> Result<Reply, CallError> {
+    let claim = match claim(host, allowed)? {
         Claimed::Answered(reply) => return Ok(reply), // the same call, sent again
         Claimed::ToDo(claim) => claim,
     };
-    let admitted = throttle(host, &allowed, claim)?; // within the rate limits of this caller
-    let cleared = check_breaker(host, &allowed, admitted)?; // the component does not keep failing
-    let mut confirmation = Confirmation::new(host, &allowed)?;
+    let admitted = throttle(host, allowed, claim)?; // within the rate limits of this caller
+    let cleared = check_breaker(host, allowed, admitted)?; // the component does not keep failing
+    let mut confirmation = Confirmation::new(host, allowed)?;
     let mut attempts = Attempts::new();
     let landed = loop {
-        match attempt(host, &allowed, &cleared, &mut confirmation).await {
+        match attempt(host, allowed, &cleared, &mut confirmation).await {
             Ok(landed) => break landed,
             Err(Stop::Rerun { conflict }) => attempts.wait(conflict, &allowed.egress).await?,
             Err(Stop::Failed(error)) => return Err(error),
         }
     };
     record.landed(&landed, confirmation.confirmed());
-    reply(host, &allowed, landed, cleared.claim()).await
+    reply(host, allowed, landed, cleared.claim()).await
 }
 
 /// Names the span of a call. Only known names are in it: unknown ones are arbitrary text of the caller.

@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::authenticator::AuthError;
 use super::keys::{KeyFile, Keys};
-use super::{Caller, NAMES_OF_PLACES, Scopes};
+use super::{Caller, NAMES_OF_PLACES, Scopes, VaultBinding};
 use notehost_config::{AuthSettings, CallerPermissions};
 use notehost_platform::clock::now_ms;
 use notehost_vault::Tier;
@@ -35,10 +35,20 @@ pub(super) struct SignedTokens {
     keys: Option<PublicKeys>,
 }
 
+/// What a token without the claim `notehost_vaults` is for.
+fn unclaimed(settings: &AuthSettings) -> VaultBinding {
+    match settings.jwt.all_vaults {
+        true => VaultBinding::All,
+        false => VaultBinding::Default,
+    }
+}
+
 /// Verifies tokens signed with a shared secret.
 struct SharedSecret {
     key: DecodingKey,
     validation: Validation,
+    /// The vaults of tokens that name none.
+    unclaimed: VaultBinding,
 }
 
 /// Verifies tokens signed with an issuer's private keys.
@@ -46,6 +56,8 @@ struct PublicKeys {
     file: KeyFile,
     /// The required claims; the algorithm is added from the key.
     validation: Validation,
+    /// The vaults of tokens that name none.
+    unclaimed: VaultBinding,
     /// Verified tokens are cached: a signature check takes longer than most calls, and clients repeat the same token.
     believed: Mutex<VerifiedTokens>,
 }
@@ -103,10 +115,12 @@ impl SignedTokens {
             secret: secret.map(|secret| SharedSecret {
                 key: DecodingKey::from_secret(&secret),
                 validation: validation(Algorithm::HS256),
+                unclaimed: unclaimed(settings),
             }),
             keys: keys.map(|file| PublicKeys {
                 file,
                 validation: validation(Algorithm::RS256),
+                unclaimed: unclaimed(settings),
                 believed: Mutex::default(),
             }),
         }))
@@ -135,7 +149,8 @@ impl SignedTokens {
 impl SharedSecret {
     fn caller(&self, token: &str) -> Result<Caller, String> {
         let checked = decode(token, &self.key, &self.validation);
-        caller(checked.map_err(|error| error.to_string())?.claims)
+        let claims = checked.map_err(|error| error.to_string())?.claims;
+        caller(claims, &self.unclaimed)
     }
 }
 
@@ -155,7 +170,7 @@ impl PublicKeys {
         let checked = decode::<Claims>(token, &key.key, &validation);
         let claims = checked.map_err(|error| error.to_string())?.claims;
         let expires = claims.exp;
-        let caller = caller(claims)?;
+        let caller = caller(claims, &self.unclaimed)?;
         self.believed(&keys)
             .by_hash
             .insert(hash, (caller.clone(), expires));
@@ -181,7 +196,7 @@ fn still_good((caller, expires): &(Caller, f64)) -> Option<Caller> {
     (expires + leeway > now).then(|| caller.clone())
 }
 
-fn caller(claims: Claims) -> Result<Caller, String> {
+fn caller(claims: Claims, unclaimed: &VaultBinding) -> Result<Caller, String> {
     let name = claims.sub;
     if name.is_empty() || name.len() > 255 || name.chars().any(char::is_control) {
         return Err("its `sub` cannot be a name".into());
@@ -205,10 +220,12 @@ fn caller(claims: Claims) -> Result<Caller, String> {
             ..CallerPermissions::default()
         });
     let expires = (claims.exp + CLOCK_SECONDS as f64) * 1000.0;
-    Ok(
-        Caller::with_signed_token(&name, scopes, claims.notehost_vaults, permissions)
-            .until(Some(expires as i64)),
-    )
+    let vaults = match claims.notehost_vaults {
+        Some(ids) => VaultBinding::Only(ids),
+        None => unclaimed.clone(),
+    };
+    let caller = Caller::with_signed_token(&name, scopes, vaults, permissions);
+    Ok(caller.until(Some(expires as i64)))
 }
 
 /// Keeps known scopes: issuers also add their own (`openid`, `profile`).

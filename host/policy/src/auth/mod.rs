@@ -12,6 +12,7 @@ pub use authenticator::{AuthError, Authenticator, Refused};
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use keys::fuzz_keys;
+pub use notehost_records::store::VaultBinding;
 pub use owner::OwnerToken;
 pub use scopes::{Scope, Scopes, UnknownScope};
 pub use tokens::{NewToken, Token, TokenError, Tokens};
@@ -66,8 +67,7 @@ pub struct Caller {
     name: Arc<str>,
     entrance: Entrance,
     scopes: Scopes,
-    /// The vaults it is bound to; `None` means all.
-    vaults: Option<Arc<[String]>>,
+    vaults: VaultBinding,
     /// The permissions in its token.
     permissions: Option<Arc<CallerPermissions>>,
     proof: Proof,
@@ -107,11 +107,11 @@ impl Caller {
     pub fn with_token(
         name: &str,
         scopes: Scopes,
-        vaults: Option<Vec<String>>,
+        vaults: VaultBinding,
         permissions: Option<CallerPermissions>,
     ) -> Caller {
         Caller {
-            vaults: vaults.map(Arc::from),
+            vaults,
             permissions: permissions.map(Arc::new),
             proof: Proof::Token,
             ..Caller::named(name, Entrance::Http, scopes)
@@ -122,7 +122,7 @@ impl Caller {
     fn with_signed_token(
         name: &str,
         scopes: Scopes,
-        vaults: Option<Vec<String>>,
+        vaults: VaultBinding,
         permissions: Option<CallerPermissions>,
     ) -> Caller {
         Caller {
@@ -136,7 +136,7 @@ impl Caller {
             name: Arc::from(name),
             entrance,
             scopes,
-            vaults: None,
+            vaults: VaultBinding::All,
             permissions: None,
             proof: Proof::Place,
             expires: None,
@@ -207,9 +207,9 @@ impl Caller {
         &self.scopes
     }
 
-    /// The vaults that its token binds it to; `None` means all.
-    pub fn vaults(&self) -> Option<&[String]> {
-        self.vaults.as_deref()
+    /// The vaults that its token binds it to. Callers without a token are bound by the config only.
+    pub fn vaults(&self) -> &VaultBinding {
+        &self.vaults
     }
 
     /// The permissions in its token.

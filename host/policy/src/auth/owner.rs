@@ -8,7 +8,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::tokens::{LETTERS, NewToken, PREFIX, TokenError, Tokens};
-use super::{OWNER, Scopes};
+use super::{OWNER, Scopes, VaultBinding};
 use notehost_platform::{private, random};
 use notehost_records::store::FirstToken;
 
@@ -63,7 +63,7 @@ impl Tokens {
         let new = NewToken {
             name: OWNER.to_owned(),
             scopes: Scopes::everything(),
-            vaults: None,
+            vaults: VaultBinding::All,
             permissions: None,
             expires: None,
             // Anyone who can read the file has it: a person decides elsewhere.

@@ -19,7 +19,7 @@ use notehost_platform::random::{self, RandomError};
 use notehost_records::RecordsError;
 use notehost_records::store::{RecordsVersion, TokenRecord, TokenRecords};
 
-use super::{Caller, NAMES_OF_PLACES, OWNER, Scopes};
+use super::{Caller, NAMES_OF_PLACES, OWNER, Scopes, VaultBinding};
 
 /// The prefix of every token, so that people and secret scanners recognize one.
 pub(super) const PREFIX: &str = "nh_";
@@ -63,7 +63,7 @@ pub struct NewToken {
     /// What it may do at all.
     pub scopes: Scopes,
     /// The vaults it is bound to.
-    pub vaults: Option<Vec<String>>,
+    pub vaults: VaultBinding,
     /// What it may do in which notebook.
     pub permissions: Option<CallerPermissions>,
     /// When it ends, in milliseconds since 1970.
@@ -290,7 +290,7 @@ mod tests {
         NewToken {
             name: "laptop".into(),
             scopes: "read,document:write".parse().expect("scopes"),
-            vaults: Some(vec!["main".into()]),
+            vaults: VaultBinding::Only(vec!["main".into()]),
             permissions: None,
             expires: None,
             attended: false,
@@ -317,7 +317,8 @@ mod tests {
             let caller = tokens.caller(&secret).expect("records").expect("a caller");
             assert_eq!(caller.name(), "laptop");
             assert_eq!(caller.scopes().to_string(), "read document:write");
-            assert_eq!(caller.vaults(), Some(&["main".to_owned()][..]));
+            let main = VaultBinding::Only(vec!["main".to_owned()]);
+            assert_eq!(caller.vaults(), &main);
         }
         let listed = elsewhere.list().expect("records");
         assert!(listed[0].last_used.is_some());
@@ -334,6 +335,28 @@ mod tests {
             elsewhere.revoke("phone"),
             Err(TokenError::Unknown(_))
         ));
+    }
+
+    #[test]
+    fn the_vaults_of_a_token_are_kept() {
+        let (folder, records) = records();
+        let tokens = Tokens::new(records, folder.path());
+        for (name, vaults) in [
+            ("default", VaultBinding::Default),
+            ("all", VaultBinding::All),
+            ("none", VaultBinding::Only(Vec::new())),
+            // The id of a vault may be the word for all.
+            ("one", VaultBinding::Only(vec!["all".into()])),
+        ] {
+            let new = NewToken {
+                name: name.into(),
+                vaults: vaults.clone(),
+                ..laptop()
+            };
+            let secret = tokens.make(&new).expect("a token");
+            let caller = tokens.caller(&secret).expect("records").expect("a caller");
+            assert_eq!(caller.vaults(), &vaults);
+        }
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 mod grant;
 mod host_grant;
+#[cfg(test)]
+mod permission_properties;
 mod permissions;
 
 pub use grant::Grant;

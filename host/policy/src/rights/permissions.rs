@@ -1,5 +1,13 @@
-//! A caller's permissions: one tier per notebook, narrowed by globs. Each tier knows the config line that set it, so
-//! that a refusal can name it.
+//! A caller's permissions in a vault: one tier per notebook, narrowed by globs. Each tier knows the config line that set
+//! it, so that a refusal can name it.
+//!
+//! Up to five tables are stated, each more specific than the one before: the general one, that of the vault, that of the
+//! caller's token, that of the caller, and that of the caller in the vault. In each of them
+//!
+//! 1. a notebook's line replaces that of the tables before it;
+//! 2. `default` is for the notebooks that no table lists, and lowers those that only tables before it list: what a table
+//!    does not open itself, its `default` closes;
+//! 3. rules are added to those of the tables before it, and only ever narrow.
 
 use std::collections::HashMap;
 
@@ -13,7 +21,7 @@ const ROOT: &str = ".";
 /// The prefix of a key that comes from a token.
 const TOKEN: &str = "token";
 
-/// The permissions of one caller.
+/// The permissions of one caller in one vault.
 pub struct Permissions {
     identity: u64,
     default: StatedTier,
@@ -57,9 +65,11 @@ pub struct Narrowing<'permissions> {
 }
 
 impl Permissions {
-    /// The permissions of a named caller: the general ones, overridden by its token and then by its own settings.
+    /// The permissions of a named caller in a vault: the general ones, overridden by those of the vault, by its token, by its
+    /// own settings and by its own settings in that vault.
     pub fn of_caller(
         settings: &Settings,
+        vault: &str,
         caller: &str,
         token: Option<&CallerPermissions>,
     ) -> Result<Permissions, BadGlob> {
@@ -80,20 +90,39 @@ impl Permissions {
             narrower: Vec::new(),
         };
         permissions.add("permissions", &everybody)?;
+        let mut vaults = settings.vaults.iter().enumerate();
+        let here = vaults.find(|(_, entry)| entry.id == vault);
+        let here = here.map(|(index, entry)| (format!("vaults[{index}]"), entry));
+        if let Some((key, entry)) = &here {
+            permissions.add(&format!("{key}.permissions"), &entry.permissions)?;
+        }
         if let Some(token) = token {
             permissions.add(TOKEN, token)?;
         }
         if let Some(own) = own {
             permissions.add(&format!("{}.permissions", dotted("callers", caller)), own)?;
         }
+        if let Some((key, entry)) = &here
+            && let Some(own) = entry.callers.get(caller)
+        {
+            let key = dotted(&format!("{key}.callers"), caller);
+            permissions.add(&format!("{key}.permissions"), &own.permissions)?;
+        }
         Ok(permissions)
     }
 
-    /// Later settings override earlier ones, except that rules only narrow.
+    /// Adds a more specific table.
     fn add(&mut self, prefix: &str, stated: &CallerPermissions) -> Result<(), BadGlob> {
         if let Some(tier) = stated.default {
             let key = format!("{prefix}.default");
-            self.default = StatedTier { tier, key };
+            let default = StatedTier { tier, key };
+            // Those that this table lists itself are replaced below.
+            for wider in self.notebooks.values_mut() {
+                if wider.tier > tier {
+                    *wider = default.clone();
+                }
+            }
+            self.default = default;
         }
         for (notebook, tier) in &stated.notebooks {
             let key = dotted(&format!("{prefix}.notebooks"), notebook);
@@ -205,7 +234,7 @@ mod tests {
 
     fn permissions(toml: &str, caller: &str) -> Permissions {
         let settings: Settings = toml::from_str(toml).expect("settings");
-        Permissions::of_caller(&settings, caller, None).expect("permissions")
+        Permissions::of_caller(&settings, "main", caller, None).expect("permissions")
     }
 
     const CONFIG: &str = r#"
@@ -285,6 +314,75 @@ mod tests {
         assert_eq!(ana.tier("Work/Sub/a.md"), Tier::Delete);
     }
 
+    const TWO_VAULTS: &str = r#"
+        [permissions]
+        default = "r"
+        notebooks = { Work = "rw", Diary = "none", Inbox = "rwd" }
+        rules = [{ glob = "**/Old", tier = "r" }]
+        [[vaults]]
+        id = "main"
+        path = "/main"
+        [[vaults]]
+        id = "archive"
+        path = "/archive"
+        [vaults.permissions]
+        default = "r"
+        notebooks = { Inbox = "rw" }
+        rules = [{ glob = "Inbox/Done/**", tier = "none" }]
+        [vaults.callers.phone.permissions]
+        notebooks = { Diary = "r", Inbox = "rwd" }
+        [callers.phone.permissions]
+        default = "none"
+        notebooks = { Work = "rw" }
+    "#;
+
+    #[test]
+    fn a_vault_overrides_the_general_tiers_and_a_caller_those_of_the_vault() {
+        let settings: Settings = toml::from_str(TWO_VAULTS).expect("settings");
+        let of = |vault: &str, caller: &str| {
+            Permissions::of_caller(&settings, vault, caller, None).expect("permissions")
+        };
+        let tiers = |vault: &str, caller: &str| {
+            let permissions = of(vault, caller);
+            ["Work/a.md", "Diary/a.md", "Inbox/a.md", "Other/a.md"].map(|path| {
+                let tier = permissions.tier(path);
+                tier.as_str()
+            })
+        };
+        assert_eq!(tiers("main", "ana"), ["rw", "none", "rwd", "r"]);
+        // The vault's `default` closes `Work`, and does not open `Diary`.
+        assert_eq!(tiers("archive", "ana"), ["r", "none", "rw", "r"]);
+        assert_eq!(tiers("main", "phone"), ["rw", "none", "none", "none"]);
+        assert_eq!(tiers("archive", "phone"), ["rw", "r", "rwd", "none"]);
+        // Rules of all tables narrow.
+        let archive = of("archive", "phone");
+        assert_eq!(archive.tier("Inbox/Done/a.md"), Tier::None);
+        assert_eq!(archive.tier("Inbox/Old/a.md"), Tier::Read);
+        assert_eq!(of("main", "ana").tier("Inbox/Done/a.md"), Tier::Delete);
+        let key = |vault: &str, caller: &str, path: &str| {
+            let permissions = of(vault, caller);
+            let decision = permissions.decide(path, None);
+            decision.stated().map(|stated| stated.key.clone())
+        };
+        let stated = |key: &str| Some(key.to_owned());
+        assert_eq!(
+            key("archive", "ana", "Work/a.md"),
+            stated("vaults[1].permissions.default")
+        );
+        assert_eq!(
+            key("archive", "ana", "Diary/a.md"),
+            stated("permissions.notebooks.Diary")
+        );
+        assert_eq!(
+            key("archive", "phone", "Diary/a.md"),
+            stated("vaults[1].callers.phone.permissions.notebooks.Diary")
+        );
+        assert_eq!(
+            key("archive", "phone", "Inbox/Done/a.md"),
+            stated("vaults[1].permissions.rules[0]")
+        );
+    }
+
     #[test]
     fn decisions_name_the_deciding_setting() {
         let token = CallerPermissions {
@@ -292,7 +390,8 @@ mod tests {
             ..CallerPermissions::default()
         };
         let settings: Settings = toml::from_str(CONFIG).expect("settings");
-        let phone = Permissions::of_caller(&settings, "phone", Some(&token)).expect("permissions");
+        let phone = Permissions::of_caller(&settings, "main", "phone", Some(&token));
+        let phone = phone.expect("permissions");
         let key = |path: &str| {
             let decision = phone.decide(path, None);
             decision
@@ -308,7 +407,7 @@ mod tests {
             key("Work/Contracts/a.md"),
             "callers.phone.permissions.notebooks.Work"
         );
-        let ana = Permissions::of_caller(&settings, "ana", None).expect("permissions");
+        let ana = Permissions::of_caller(&settings, "main", "ana", None).expect("permissions");
         let decision = ana.decide("Work/Contracts/a.md", None);
         let narrowed = decision.narrowed.expect("a rule");
         assert_eq!(

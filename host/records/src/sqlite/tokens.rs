@@ -5,17 +5,20 @@ use std::io;
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::{Sqlite, json};
-use crate::store::{FirstToken, RecordsError, RecordsVersion, TokenRecord, TokenRecords};
+use crate::store::{
+    FirstToken, RecordsError, RecordsVersion, TokenRecord, TokenRecords, VaultBinding,
+};
 
 pub(super) const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS tokens (
     name TEXT PRIMARY KEY,
     hash BLOB NOT NULL UNIQUE,
     scopes TEXT NOT NULL,
-    vaults TEXT,                    -- JSON list of ids; NULL is all
+    vaults TEXT,                    -- JSON list of ids, or the word all; NULL is the default vault
     permissions TEXT,               -- JSON of CallerPermissions; NULL is as the config says
     created INTEGER NOT NULL,
     expires INTEGER,
@@ -23,6 +26,9 @@ CREATE TABLE IF NOT EXISTS tokens (
     revoked INTEGER,
     attended INTEGER NOT NULL       -- 1: its client is trusted to ask its user
 ) STRICT;";
+
+/// The word of a token for all vaults.
+const ALL: &str = "all";
 
 const COLUMNS: &str =
     "name, hash, scopes, vaults, permissions, created, expires, last_used, revoked, attended";
@@ -127,7 +133,11 @@ fn insert(connection: &Connection, token: &TokenRecord) -> rusqlite::Result<usiz
             token.name,
             token.hash,
             token.scopes,
-            token.vaults.as_ref().map(json),
+            match &token.vaults {
+                VaultBinding::Default => None,
+                VaultBinding::All => Some(json(&ALL)),
+                VaultBinding::Only(ids) => Some(json(ids)),
+            },
             token.permissions.as_ref().map(json),
             token.created,
             token.expires,
@@ -143,13 +153,30 @@ fn record(row: &Row<'_>) -> rusqlite::Result<TokenRecord> {
         name: row.get(0)?,
         hash: row.get(1)?,
         scopes: row.get(2)?,
-        vaults: parsed(row, 3)?,
+        vaults: vaults(row, 3)?,
         permissions: parsed(row, 4)?,
         created: row.get(5)?,
         expires: row.get(6)?,
         last_used: row.get(7)?,
         revoked: row.get(8)?,
         is_attended: row.get(9)?,
+    })
+}
+
+/// The vaults in a column.
+fn vaults(row: &Row<'_>, column: usize) -> rusqlite::Result<VaultBinding> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        Word(String),
+        Ids(Vec<String>),
+    }
+    Ok(match parsed(row, column)? {
+        None => VaultBinding::Default,
+        Some(Stored::Word(word)) if word == ALL => VaultBinding::All,
+        // Unknown words must not become a token that may do more.
+        Some(Stored::Word(_)) => VaultBinding::Only(Vec::new()),
+        Some(Stored::Ids(ids)) => VaultBinding::Only(ids),
     })
 }
 

@@ -22,7 +22,7 @@ pub use breakers::{BreakerRecord, BreakerRecords};
 pub use drops::{DropRecord, DropRecords, DropUpdate, SlimUpdate};
 pub use idempotency::{IdempotencyRecords, KeyClaim, KeyState};
 pub use rates::{RateRecord, RateRecords};
-pub use tokens::{FirstToken, RecordsVersion, TokenRecord, TokenRecords};
+pub use tokens::{FirstToken, RecordsVersion, TokenRecord, TokenRecords, VaultBinding};
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,6 +7,18 @@ use notehost_config::CallerPermissions;
 
 use super::RecordsError;
 
+/// The vaults that a caller may use.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum VaultBinding {
+    /// Only the default vault: its token names none.
+    #[default]
+    Default,
+    /// All.
+    All,
+    /// Those with these ids.
+    Only(Vec<String>),
+}
+
 /// A stored token.
 #[derive(Debug, Clone)]
 pub struct TokenRecord {
@@ -16,8 +28,8 @@ pub struct TokenRecord {
     pub hash: [u8; 32],
     /// The scopes, as text.
     pub scopes: String,
-    /// The ids of the vaults that it is bound to; `None` means all.
-    pub vaults: Option<Vec<String>>,
+    /// The vaults that it is bound to.
+    pub vaults: VaultBinding,
     /// Permissions in place of those of the config.
     pub permissions: Option<CallerPermissions>,
     /// Whether its client is trusted to ask its user.

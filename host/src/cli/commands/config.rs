@@ -108,7 +108,10 @@ impl Validate {
         let vaults = match loaded.settings.vaults.len() {
             0 => "no vault".to_owned(),
             1 => "one vault".to_owned(),
-            several => format!("{several} vaults"),
+            several => {
+                let default = loaded.settings.default_vault().unwrap_or_default();
+                format!("{several} vaults, default `{default}`")
+            }
         };
         let terminal = Terminal::stdout();
         terminal.print(&format!(

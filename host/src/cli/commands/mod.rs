@@ -15,6 +15,7 @@ pub(crate) mod man;
 pub(crate) mod permission;
 pub(crate) mod profile;
 pub(crate) mod serve;
+pub(crate) mod service;
 pub(crate) mod stats;
 pub(crate) mod token;
 pub(crate) mod tools;

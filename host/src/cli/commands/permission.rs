@@ -12,7 +12,8 @@ use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
 use notehost_config::{
-    CallerPermissions, Edit, Loaded, Origin, Overrides, config_file, dotted, expand_home,
+    CallerPermissions, Edit, Loaded, Origin, Overrides, Settings, TierScope, VaultEntry,
+    config_file, dotted, expand_home, nearest,
 };
 use notehost_pipeline::{ExplainQuery, explain};
 use notehost_policy::auth::Caller;
@@ -42,6 +43,9 @@ struct List {
     /// Only the permissions of this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
+    /// Only the permissions in this vault, by its id
+    #[arg(long, value_name = "ID")]
+    vault: Option<String>,
     /// Print JSON even on a terminal
     #[arg(long)]
     json_output: bool,
@@ -60,6 +64,9 @@ struct Set {
     /// Only for this caller
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
+    /// Only in this vault, by its id
+    #[arg(long, value_name = "ID")]
+    vault: Option<String>,
     /// The tier of notebooks not listed in the config
     #[arg(long, value_name = "TIER", conflicts_with = "notebook")]
     default: Option<Tier>,
@@ -78,7 +85,7 @@ struct Explain {
     /// The action, such as `document.append`
     #[arg(long, value_name = "DOMAIN.ACTION")]
     action: String,
-    /// The vault, if there are several
+    /// The vault, by its id, if not the default one
     #[arg(long, value_name = "ID")]
     vault: Option<String>,
     /// Print JSON even on a terminal
@@ -121,6 +128,8 @@ impl Permission {
 /// One permission.
 struct Row {
     caller: Option<String>,
+    /// The vault that it is for; all if `None`.
+    vault: Option<String>,
     /// A notebook, a glob, or `None` for the default.
     notebook: Option<String>,
     glob: Option<String>,
@@ -138,14 +147,51 @@ impl List {
             notebooks: settings.permissions.notebooks.clone(),
             rules: settings.permissions.rules.clone(),
         };
-        let mut rows = rows(&loaded, None, "permissions", &everybody);
-        let named = |name: &&String| self.caller.as_ref().is_none_or(|only| only == *name);
-        for (name, caller) in settings.callers.iter().filter(|(name, _)| named(name)) {
+        if let Some(id) = self
+            .vault
+            .as_deref()
+            .filter(|id| settings.vault(id).is_none())
+        {
+            return Err(unknown_vault(settings, id));
+        }
+        let scope = |caller, vault| TierScope { caller, vault };
+        let mut tables = vec![(scope(None, None), "permissions".to_owned(), &everybody)];
+        let vaults = settings.vaults.iter().enumerate();
+        let in_scope =
+            |vault: &VaultEntry| self.vault.as_ref().is_none_or(|only| *only == vault.id);
+        let vaults: Vec<(usize, &VaultEntry)> =
+            vaults.filter(|(_, vault)| in_scope(vault)).collect();
+        for (index, vault) in &vaults {
+            let key = format!("vaults[{index}].permissions");
+            tables.push((scope(None, Some(&vault.id)), key, &vault.permissions));
+        }
+        for (name, caller) in &settings.callers {
             let key = format!("{}.permissions", dotted("callers", name));
-            let own = self::rows(&loaded, Some(name), &key, &caller.permissions);
-            if self.caller.is_some() {
-                // The lines of a caller replace those of everybody.
-                rows.retain(|row| row.glob.is_some() || !own.iter().any(|own| own.replaces(row)));
+            tables.push((scope(Some(name), None), key, &caller.permissions));
+        }
+        for (index, vault) in &vaults {
+            for (name, caller) in &vault.callers {
+                let key = dotted(&format!("vaults[{index}].callers"), name);
+                let key = format!("{key}.permissions");
+                tables.push((scope(Some(name), Some(&vault.id)), key, &caller.permissions));
+            }
+        }
+        let mut rows: Vec<Row> = Vec::new();
+        for (scope, key, stated) in tables {
+            let only = self.caller.as_deref();
+            if only.is_some() && scope.caller.is_some() && scope.caller != only {
+                continue;
+            }
+            let own = self::rows(&loaded, scope, &key, stated);
+            // Only what is in effect is listed, where the lines of one caller or one vault were asked for.
+            let is_asked_for = (scope.caller.is_none() || only.is_some())
+                && (scope.vault.is_none() || self.vault.is_some());
+            if is_asked_for {
+                rows.retain(|row| {
+                    let is_elsewhere =
+                        row.vault.is_some() && scope.vault.is_none() && self.vault.is_none();
+                    row.glob.is_some() || is_elsewhere || !own.iter().any(|own| own.replaces(row))
+                });
             }
             rows.extend(own);
         }
@@ -177,15 +223,11 @@ impl List {
     }
 }
 
-fn rows(
-    loaded: &Loaded,
-    caller: Option<&String>,
-    prefix: &str,
-    said: &CallerPermissions,
-) -> Vec<Row> {
+fn rows(loaded: &Loaded, scope: TierScope<'_>, prefix: &str, said: &CallerPermissions) -> Vec<Row> {
     let row =
         |notebook: Option<&String>, glob: Option<&String>, tier, key: String, at: String| Row {
-            caller: caller.cloned(),
+            caller: scope.caller.map(str::to_owned),
+            vault: scope.vault.map(str::to_owned),
             notebook: notebook.cloned(),
             glob: glob.cloned(),
             tier,
@@ -219,6 +261,7 @@ impl Row {
     fn to_json(&self) -> Value {
         json!({
             "caller": self.caller,
+            "vault": self.vault,
             "notebook": self.notebook,
             "glob": self.glob,
             "tier": self.tier,
@@ -233,7 +276,10 @@ impl Row {
             (None, Some(glob)) => format!("{glob} (at most)"),
             (None, None) => "all others".to_owned(),
         };
-        let caller = self.caller.clone().unwrap_or("everybody".into());
+        let mut caller = self.caller.clone().unwrap_or("everybody".into());
+        if let Some(vault) = &self.vault {
+            caller.push_str(&format!(" in {vault}"));
+        }
         let said = format!("{} ({})", self.key, self.origin);
         vec![place, self.tier.to_string(), caller, said]
     }
@@ -253,12 +299,16 @@ impl Set {
                 ));
             }
         };
-        edit.set_tier(caller, notebook, tier).map_err(refused)?;
+        let vault = self.vault.as_deref();
+        edit.set_tier(TierScope { caller, vault }, notebook, tier)
+            .map_err(refused)?;
         let place = notebook.map_or("all other notebooks".to_owned(), |name| format!("`{name}`"));
         let whom = caller
             .map(|name| format!(" for `{name}`"))
             .unwrap_or_default();
-        save(edit, &given, &format!("{place}: `{tier}`{whom}"))
+        let here = vault.map(|id| format!(" in the vault `{id}`"));
+        let here = here.unwrap_or_default();
+        save(edit, &given, &format!("{place}: `{tier}`{whom}{here}"))
     }
 }
 
@@ -329,17 +379,24 @@ impl Explain {
 
     /// A path of one part is a notebook if that folder exists.
     fn kind(&self, loaded: &Loaded) -> Option<Kind> {
-        let vaults = &loaded.settings.vaults;
-        let chosen = match &self.vault {
-            Some(id) => vaults.iter().find(|vault| vault.id == *id),
-            None => vaults.first(),
-        };
+        let settings = &loaded.settings;
+        let id = self.vault.as_deref().or(settings.default_vault());
+        let chosen = id.and_then(|id| settings.vault(id));
         let found = std::fs::metadata(chosen?.path.join(&self.path)).ok()?;
         Some(match found.is_dir() {
             true => Kind::Folder,
             false => Kind::File,
         })
     }
+}
+
+fn unknown_vault(settings: &Settings, id: &str) -> Failure {
+    let known = settings.vaults.iter().map(|vault| vault.id.as_str());
+    let near = nearest(id, known.clone());
+    let near = near.map(|near| format!(": did you mean `{near}`?"));
+    let known: Vec<&str> = known.collect();
+    Failure::usage(format!("unknown vault `{id}`{}", near.unwrap_or_default()))
+        .with_hint(format!("configured vaults: {}", known.join(", ")))
 }
 
 /// Opens the config file for editing. A file named by a flag is created; without any, the one in the state folder is.

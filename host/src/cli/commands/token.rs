@@ -16,7 +16,7 @@ use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
 use notehost_config::{CallerPermissions, Loaded, nearest};
 use notehost_platform::clock::now_ms;
-use notehost_policy::auth::{self, NewToken, Scopes, TokenError, Tokens};
+use notehost_policy::auth::{self, NewToken, Scopes, TokenError, Tokens, VaultBinding};
 use notehost_records::when;
 use notehost_vault::Tier;
 
@@ -45,9 +45,12 @@ struct New {
     /// Its scopes: read, write, delete, admin; for one domain `document:write`
     #[arg(long, value_name = "LIST", default_value = "read")]
     scopes: Scopes,
-    /// Only this vault, by its id; can be repeated [all]
+    /// Only this vault, by its id; can be repeated [the default vault of the config]
     #[arg(long, value_name = "ID")]
     vault: Vec<String>,
+    /// For all vaults, also those that are added later
+    #[arg(long, conflicts_with = "vault")]
+    all_vaults: bool,
     /// Its tier in a notebook, instead of the config's: none, r, rw or rwd; can be repeated
     #[arg(long, value_name = "NOTEBOOK=TIER", value_parser = permission)]
     permission: Vec<(String, Tier)>,
@@ -113,7 +116,11 @@ impl New {
         let new = NewToken {
             name: self.name,
             scopes: self.scopes,
-            vaults: (!self.vault.is_empty()).then_some(self.vault),
+            vaults: match (self.all_vaults, self.vault.is_empty()) {
+                (true, _) => VaultBinding::All,
+                (false, true) => VaultBinding::Default,
+                (false, false) => VaultBinding::Only(self.vault),
+            },
             permissions: (!notebooks.is_empty()).then(|| CallerPermissions {
                 notebooks,
                 ..CallerPermissions::default()
@@ -278,7 +285,11 @@ fn json_of(token: &auth::Token, now: i64) -> Value {
         "name": made.name,
         "state": state(token, now),
         "scopes": made.scopes.words(),
-        "vaults": made.vaults,
+        "vaults": match &made.vaults {
+            VaultBinding::Default => json!("default"),
+            VaultBinding::All => json!("all"),
+            VaultBinding::Only(ids) => json!(ids),
+        },
         "permissions": permissions.map(|permissions| &permissions.notebooks),
         "attended": made.attended,
         "created": when::iso(token.created),
@@ -302,9 +313,11 @@ fn table(terminal: &Terminal, tokens: &[auth::Token], now: i64) -> String {
             made.name.clone(),
             state(token, now).to_owned(),
             made.scopes.to_string(),
-            made.vaults
-                .as_ref()
-                .map_or_else(|| "all".to_owned(), |vaults| vaults.join(" ")),
+            match &made.vaults {
+                VaultBinding::Default => "the default one".to_owned(),
+                VaultBinding::All => "all".to_owned(),
+                VaultBinding::Only(ids) => ids.join(" "),
+            },
             permissions.unwrap_or_default(),
             if made.attended { "yes" } else { "no" }.to_owned(),
             when::ago(token.created, now),

@@ -18,7 +18,7 @@ use crate::{CallError, Host, PendingApproval, PendingChange};
 use notehost_config::{Confirm, ConfirmationSettings, Settings};
 use notehost_platform::clock::now_millis;
 use notehost_platform::random;
-use notehost_policy::auth::Entrance;
+use notehost_policy::auth::{Caller, Entrance};
 use notehost_policy::{
     ApprovalError, Approvals, CallWeights, Confirmed, DropCount, DropLedger, FrozenEnvironment,
     NotCounted, Question, VaultPlace,
@@ -244,6 +244,10 @@ pub async fn confirm(
     if confirmation.approved.as_ref() == Some(&change) {
         return committable(run, changes, Some(counting));
     }
+    let summary = match allowed.is_named {
+        true => format!("in the vault `{}`: {summary}", allowed.vault.id()),
+        false => summary,
+    };
     let question = Question {
         caller: allowed.caller.key(),
         action,
@@ -354,8 +358,13 @@ fn may_need_approval(settings: &Settings, allowed: &Allowed, changes: &[StagedCh
     if allowed.checked.common.dry_run || changes.is_empty() {
         return false;
     }
+    is_confirmed(settings, &allowed.caller)
+}
+
+/// Whether destructive changes of a caller are confirmed by a person at all.
+pub(crate) fn is_confirmed(settings: &Settings, caller: &Caller) -> bool {
     // Over HTTP it cannot be switched off.
-    allowed.caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
+    caller.entrance() == Entrance::Http || settings.confirm != Confirm::Never
 }
 
 /// Why these changes need approval regardless of the caller's earlier changes.

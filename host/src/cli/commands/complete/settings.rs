@@ -89,11 +89,11 @@ impl CompletionContext {
 
     fn entries(&self, typed: &str) -> Option<Vec<Entry>> {
         let loaded = self.loaded.as_ref()?;
-        // With several vaults the selected one is unknown.
-        let [vault] = loaded.settings.vaults.as_slice() else {
-            return None;
-        };
-        let rules = Permissions::of_caller(&loaded.settings, "cli", None).ok()?;
+        let settings = &loaded.settings;
+        // A call that names no vault goes to the default one.
+        let default = settings.default_vault().and_then(|id| settings.vault(id));
+        let vault = default.or(settings.vaults.first())?;
+        let rules = Permissions::of_caller(settings, &vault.id, "cli", None).ok()?;
         let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
         let mut looking = Arc::new(vault).begin(Access {
             rules: Arc::new(rules),

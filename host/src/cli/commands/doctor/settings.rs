@@ -1,7 +1,7 @@
 //! The `doctor` checks of valid settings: permissions, HTTP, and the
 //! tokens for remote servers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
@@ -20,17 +20,20 @@ const MAX_NOTEBOOKS: u32 = 10_000;
 /// The permissions of clients, and whether the listed notebooks exist.
 pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
     let settings = &loaded.settings;
-    let named = &settings.permissions.notebooks;
-    let may_write = |tier: &Tier| *tier >= Tier::Write;
-    let mut checks = vec![if settings.permissions.default == Tier::None
-        && named.values().all(|t| *t == Tier::None)
-    {
+    let of_vaults = settings.vaults.iter().map(|vault| &vault.permissions);
+    let tiers: Vec<Tier> = of_vaults
+        .flat_map(|own| own.default.iter().chain(own.notebooks.values()))
+        .chain([&settings.permissions.default])
+        .chain(settings.permissions.notebooks.values())
+        .copied()
+        .collect();
+    let mut checks = vec![if tiers.iter().all(|tier| *tier == Tier::None) {
         Check::warn(
             "permissions",
             "no notebook is visible to any client",
             "set permissions: `notehost permission set NOTEBOOK r`, or `default` in `[permissions]`",
         )
-    } else if may_write(&settings.permissions.default) || named.values().any(may_write) {
+    } else if tiers.iter().any(|tier| *tier >= Tier::Write) {
         Check::ok("permissions", summary(settings))
     } else {
         Check::ok(
@@ -46,17 +49,25 @@ pub(super) fn permissions(loaded: &Loaded) -> Vec<Check> {
 }
 
 fn summary(settings: &Settings) -> String {
-    let named: Vec<String> = settings
-        .permissions
-        .notebooks
-        .iter()
-        .map(|(notebook, tier)| format!("{notebook} {tier}"))
-        .collect();
-    let default = format!("default {}", settings.permissions.default);
-    match named.is_empty() {
-        true => default,
-        false => format!("{default}, {}", named.join(", ")),
+    let general = &settings.permissions;
+    let mut summary = tiers(Some(general.default), &general.notebooks);
+    for vault in &settings.vaults {
+        let own = &vault.permissions;
+        if own.default.is_some() || !own.notebooks.is_empty() {
+            let own = tiers(own.default, &own.notebooks);
+            summary.push_str(&format!("; in {}: {own}", vault.id));
+        }
     }
+    summary
+}
+
+fn tiers(default: Option<Tier>, notebooks: &BTreeMap<String, Tier>) -> String {
+    let default = default.map(|tier| format!("default {tier}"));
+    let notebooks = notebooks
+        .iter()
+        .map(|(notebook, tier)| format!("{notebook} {tier}"));
+    let parts: Vec<String> = default.into_iter().chain(notebooks).collect();
+    parts.join(", ")
 }
 
 /// Warns of tiers for notebooks that do not exist, which are probably misspelt.
@@ -70,13 +81,17 @@ fn unknown_notebooks(loaded: &Loaded) -> Vec<Check> {
             None => return Vec::new(),
         }
     }
-    let of_callers = settings.callers.values();
-    let of_callers = of_callers.flat_map(|caller| caller.permissions.notebooks.keys());
+    let of_callers = settings.callers.values().map(|caller| &caller.permissions);
+    let of_vaults = settings.vaults.iter().flat_map(|vault| {
+        let callers = vault.callers.values().map(|caller| &caller.permissions);
+        callers.chain([&vault.permissions])
+    });
+    let own = of_callers.chain(of_vaults);
     let named: BTreeSet<&String> = settings
         .permissions
         .notebooks
         .keys()
-        .chain(of_callers)
+        .chain(own.flat_map(|own| own.notebooks.keys()))
         .collect();
     let folded: Vec<String> = there.iter().map(|name| fold_path(name)).collect();
     named
@@ -100,7 +115,7 @@ fn unknown_notebooks(loaded: &Loaded) -> Vec<Check> {
 fn notebooks(loaded: &Loaded, vault: &VaultEntry) -> Option<Vec<String>> {
     let mut everything = Settings::default();
     everything.permissions.default = Tier::Read;
-    let rules = Permissions::of_caller(&everything, "doctor", None).ok()?;
+    let rules = Permissions::of_caller(&everything, &vault.id, "doctor", None).ok()?;
     let vault = Vault::open_read_only(&vault.id, &vault.path, &loaded.running.state).ok()?;
     let mut looking = Arc::new(vault).begin(Access {
         rules: Arc::new(rules),

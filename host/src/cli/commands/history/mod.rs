@@ -21,12 +21,12 @@ use crate::cli::ui::terminal::Terminal;
 use notehost_config::{Loaded, Overrides, VaultEntry};
 use notehost_pipeline::CallError;
 use notehost_platform::clock::now_ms;
-use notehost_policy::Permissions;
+use notehost_policy::{BadGlob, Permissions};
 use notehost_records::audit::{Audit, Entry};
 use notehost_records::when::{self, Moment, moment};
 use notehost_vault::{
-    Access, Change, CommitError, CommitNote, Effect, Kind, Limits, Rules, StagedChange, Tier,
-    Transaction, Vault, VaultError, VaultSettings,
+    Access, Change, CommitError, CommitNote, Effect, Kind, Limits, StagedChange, Tier, Transaction,
+    Vault, VaultError, VaultSettings,
 };
 
 /// The caller and the domain of these calls in the audit log.
@@ -107,7 +107,6 @@ struct CommonFlags {
 /// The context of the commands: settings, records, terminal.
 struct Context {
     loaded: Loaded,
-    rules: Arc<dyn Rules>,
     terminal: Terminal,
     as_json: bool,
 }
@@ -126,11 +125,8 @@ impl CommonFlags {
             ));
         }
         loaded.check()?;
-        let rules = Permissions::of_caller(&loaded.settings, CALLER, None)
-            .map_err(|error| Failure::start(error.to_string()))?;
         let terminal = Terminal::stdout();
         Ok(Context {
-            rules: Arc::new(rules),
             as_json: self.output.is_json(&terminal),
             terminal,
             loaded,
@@ -139,13 +135,15 @@ impl CommonFlags {
 }
 
 impl Context {
-    fn access(&self, effect: Effect) -> Access {
-        Access {
-            rules: self.rules.clone(),
+    /// What this command may do in one of the vaults.
+    fn access(&self, vault: &str, effect: Effect) -> Result<Access, BadGlob> {
+        let rules = Permissions::of_caller(&self.loaded.settings, vault, CALLER, None)?;
+        Ok(Access {
+            rules: Arc::new(rules),
             effect,
             component: DOMAIN.into(),
             limits: Limits::default(),
-        }
+        })
     }
 
     /// A read-only transaction on each vault, also if a server has it open.
@@ -154,7 +152,10 @@ impl Context {
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
             let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
-            opened.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
+            let access = self
+                .access(&entry.id, Effect::Read)
+                .map_err(|error| Failure::start(error.to_string()))?;
+            opened.push((entry, Arc::new(vault).begin(access)));
         }
         Ok(opened)
     }
@@ -396,10 +397,13 @@ struct Undone {
 impl Context {
     fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
         let settings = &self.loaded.settings;
+        let access = self
+            .access(&entry.id, Effect::Write)
+            .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?;
         if dry_run {
             // Nothing is written, so no lock is needed.
             let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
-            let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
+            let mut transaction = Arc::new(vault).begin(access);
             transaction.undo(change)?;
             return Ok(Undone {
                 files: transaction.changes(),
@@ -417,7 +421,7 @@ impl Context {
             ..VaultSettings::default()
         };
         let vault = Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory)?;
-        let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
+        let mut transaction = Arc::new(vault).begin(access);
         transaction.undo(change)?;
         let files = transaction.changes();
         let note = CommitNote {

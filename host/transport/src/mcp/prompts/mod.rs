@@ -170,7 +170,10 @@ fn find<'a>(snapshot: &'a Snapshot, name: &str) -> Option<(String, &'a Prompt)> 
 fn arguments(prompt: &Prompt, several_vaults: bool) -> Vec<PromptArgument> {
     let mut arguments = prompt.arguments.clone();
     if several_vaults {
-        arguments.push(PromptArgument::vault(VAULT, "The id of the vault"));
+        arguments.push(PromptArgument::vault(
+            VAULT,
+            "The id of the vault, if not the default one",
+        ));
     }
     arguments
 }
