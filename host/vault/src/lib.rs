@@ -9,7 +9,7 @@
 //! transaction/   lookup, read, view          reads
 //!                stage, trash, store         staged writes
 //!                validate, revocation        checks before a commit
-//!                changes, history_operations
+//!                changes, history_operations, versions
 //! storage/       the trait that a place for notes implements
 //!                files/                      folders, locks, listings: the only code that touches the disk
 //!                files/commit/               plan, prepare, steps, journal, recovery
@@ -57,7 +57,7 @@ pub use storage::{ChangeFeed, ChangeListener, ExternalChange, FileStat};
 pub use transaction::{RecomputeAnswer, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
-    Trashed,
+    Trashed, Version,
 };
 
 use storage::{

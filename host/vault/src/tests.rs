@@ -10,6 +10,7 @@ mod model;
 mod read_operations;
 mod retention;
 mod revocation;
+mod versions;
 mod write_operations;
 
 use std::{

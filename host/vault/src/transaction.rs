@@ -1,6 +1,6 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`; `commit`
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `versions` and `store`; `commit`
 //! validates the read set and hands what is staged to the storage.
 
 pub(crate) mod change_details;
@@ -16,6 +16,7 @@ pub(crate) mod suggestions;
 pub(crate) mod text_search;
 pub(crate) mod trash;
 pub(crate) mod validate;
+pub(crate) mod versions;
 pub(crate) mod view;
 
 use notehost_sdk::Code;

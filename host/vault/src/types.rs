@@ -108,6 +108,27 @@ pub struct Change {
     pub files: Vec<FileChange>,
 }
 
+/// A version of a file: a state that a change left, or that another program wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The id of the change that left it; else `before-` and the id of the change that replaced it, or `current`.
+    pub id: String,
+    /// The path of the file then.
+    pub path: String,
+    /// The change that left it; `None` if another program wrote it.
+    pub change: Option<Change>,
+    /// Its etag; `None` if the file was removed.
+    pub etag: Option<String>,
+    /// Its name, if a caller gave it one.
+    pub name: Option<String>,
+    /// Lines added since the version before, for binary content bytes; `None` if that is not known.
+    pub added: Option<u64>,
+    /// Lines removed since the version before.
+    pub removed: Option<u64>,
+    /// Whether its content can be read.
+    pub kept: bool,
+}
+
 /// The net effect of a transaction on one file, before it is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedChange {

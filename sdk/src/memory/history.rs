@@ -11,7 +11,7 @@ use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// In order, latest last.
-    commits: Vec<Commit>,
+    pub(super) commits: Vec<Commit>,
     /// The change that the running call undoes.
     undoing: Option<Undoes>,
 }
@@ -25,21 +25,22 @@ struct Undoes {
 }
 
 #[derive(Debug)]
-struct Commit {
-    id: String,
+pub(super) struct Commit {
+    pub(super) id: String,
     time: u64,
     action: String,
     undoes: Option<Undoes>,
-    files: Vec<Touched>,
+    pub(super) files: Vec<Touched>,
     new_folders: Vec<String>,
     gone_folders: Vec<String>,
 }
 
-/// A file that a commit changed, with its previous bytes.
+/// A file that a commit changed, with its bytes.
 #[derive(Debug)]
-struct Touched {
-    change: FileChange,
-    before: Option<Rc<[u8]>>,
+pub(super) struct Touched {
+    pub(super) change: FileChange,
+    pub(super) before: Option<Rc<[u8]>>,
+    pub(super) after: Option<Rc<[u8]>>,
 }
 
 impl History {
@@ -203,7 +204,7 @@ impl History {
     }
 
     /// A commit, limited to the files that the caller may see.
-    fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
+    pub(super) fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
         Change {
             id: commit.id.clone(),
             time: commit.time,
@@ -353,6 +354,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
                 after: Some(file.etag()),
             },
             before: old.map(|(_, file)| file.bytes.clone()),
+            after: Some(file.bytes.clone()),
         });
     }
     for (path, file) in &before.files {
@@ -366,6 +368,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
                     after: None,
                 },
                 before: Some(file.bytes.clone()),
+                after: None,
             });
         }
     }

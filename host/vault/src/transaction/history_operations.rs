@@ -309,7 +309,7 @@ impl Transaction {
     }
 
     /// The path by which the history knows a file: as the disk spells it if it is there, else as given.
-    fn past_path(&self, path: &str) -> Result<String, VaultError> {
+    pub(super) fn past_path(&self, path: &str) -> Result<String, VaultError> {
         match self.find(path)? {
             Some(found) => Ok(match self.staged.get(&found.path) {
                 Some(Some(StagedFile {
@@ -323,7 +323,7 @@ impl Transaction {
         }
     }
 
-    fn sees_past(&self, path: &str) -> bool {
+    pub(super) fn sees_past(&self, path: &str) -> bool {
         !path.is_empty() && self.sees(path, crate::Kind::File) && !path.split('/').any(is_closed)
     }
 
