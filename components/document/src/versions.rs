@@ -1,0 +1,116 @@
+//! Earlier versions of a note: reading one, and `restore_version`. Listing and comparing them is in `history`.
+
+use notehost_sdk::documents::changes::Lines;
+use notehost_sdk::prelude::*;
+use notehost_sdk::text;
+
+use crate::changes::written;
+use crate::history::path_with_history;
+
+/// A version of a note, as text.
+pub(crate) fn read_version(vault: &Vault, name: &str, version: &str) -> Result<Note> {
+    let path = path_with_history(vault, name)?;
+    let blob = vault.read_version(&path, version)?;
+    Ok(Note {
+        text: as_text(&path, version, blob.bytes)?,
+        etag: blob.etag,
+        path,
+    })
+}
+
+pub(crate) fn as_text(path: &str, version: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|_| {
+        Error::unsupported(format!(
+            "version `{version}` of `{path}` is not UTF-8 text; `restore_version` can bring it back"
+        ))
+    })
+}
+
+/// Bring back an earlier version of a note, or one section of it, also if it changed later: roll back, revert. The path
+/// stays. `dry_run` shows the diff; `undo` takes it back.
+///
+/// Example: `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
+/// Example (one section): `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2", "section": "When it smells"}`
+#[args]
+pub struct RestoreVersion {
+    /// The note: path, unique name or `[[link]]`; a removed note by its path.
+    pub path: String,
+    /// An id or name from `history`; `before-ID` for the version before a change.
+    pub version: String,
+    /// Only this section of the version, by heading path: `A > B`.
+    pub section: Option<String>,
+}
+
+/// A restored note.
+#[reply]
+pub struct RestoredVersion {
+    /// The note.
+    pub path: String,
+    /// The version that was brought back.
+    pub version: String,
+    /// `false`: the note already has this text; nothing was written.
+    pub changed: bool,
+    /// The restored lines that differ; omitted if lines were only removed.
+    pub lines: Option<Lines>,
+}
+
+impl Action for RestoreVersion {
+    type Output = RestoredVersion;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<RestoredVersion> {
+        let path = path_with_history(vault, &self.path)?;
+        let old = vault.read_version(&path, &self.version)?;
+        let restored = |changed, lines| RestoredVersion {
+            path: path.clone(),
+            version: self.version.clone(),
+            changed,
+            lines,
+        };
+        if let Some(section) = &self.section {
+            let then = as_text(&path, &self.version, old.bytes)?;
+            let note = vault.read_note(&path)?;
+            let edited = written(
+                vault,
+                &note,
+                &text::section::restore(&note.text, &then, section)?,
+            )?;
+            return Ok(restored(edited.changed, edited.lines));
+        }
+        let now = match vault.read(&path) {
+            Err(error) if error.kind() == Code::NotFound => {
+                vault.create(&path, &old.bytes)?;
+                return Ok(restored(true, None));
+            }
+            now => now?,
+        };
+        if now.bytes == old.bytes {
+            return Ok(restored(false, None));
+        }
+        match (String::from_utf8(now.bytes), String::from_utf8(old.bytes)) {
+            (Ok(text), Ok(then)) => {
+                let note = Note {
+                    path: path.clone(),
+                    text,
+                    etag: now.etag,
+                };
+                let edited = written(vault, &note, &then)?;
+                Ok(restored(true, edited.lines))
+            }
+            // What is not text comes back byte for byte as well.
+            (_, then) => {
+                let bytes = then.map_or_else(|error| error.into_bytes(), String::into_bytes);
+                vault.write(&path, &bytes, Some(&now.etag))?;
+                Ok(restored(true, None))
+            }
+        }
+    }
+
+    fn text(output: &RestoredVersion) -> String {
+        let RestoredVersion { path, version, .. } = output;
+        match output.changed {
+            true => format!("restored version {version} of `{path}`"),
+            false => format!("`{path}` already has the text of version {version}: nothing changed"),
+        }
+    }
+}
