@@ -56,8 +56,8 @@ pub use storage::stamp::Stamp;
 pub use storage::{ChangeFeed, ChangeListener, ExternalChange, FileStat};
 pub use transaction::{RecomputeAnswer, Transaction};
 pub use types::{
-    Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
-    Trashed, Version,
+    Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, RunSelection,
+    RunUndo, StagedChange, Trashed, UndoConflict, Version,
 };
 
 use storage::{

@@ -1,6 +1,7 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `versions` and `store`; `commit`
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `undo_run`,
+//! `versions` and `store`; `commit`
 //! validates the read set and hands what is staged to the storage.
 
 pub(crate) mod change_details;
@@ -15,6 +16,7 @@ pub(crate) mod store;
 pub(crate) mod suggestions;
 pub(crate) mod text_search;
 pub(crate) mod trash;
+pub(crate) mod undo_run;
 pub(crate) mod validate;
 pub(crate) mod versions;
 pub(crate) mod view;

@@ -108,6 +108,37 @@ pub struct Change {
     pub files: Vec<FileChange>,
 }
 
+/// The changes of one caller in a time span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSelection {
+    /// Who made them.
+    pub caller: String,
+    /// The beginning, in milliseconds since 1970.
+    pub since: u64,
+    /// The end, inclusive; `None` for now.
+    pub until: Option<u64>,
+}
+
+/// What the undo of a run comes to, besides what is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunUndo {
+    /// The changes of the run, the latest first.
+    pub changes: Vec<Change>,
+    /// Files that stay as they are, by path.
+    pub conflicts: Vec<UndoConflict>,
+}
+
+/// A file that the undo of a run leaves as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoConflict {
+    /// The file, by its path after the change.
+    pub path: String,
+    /// The change that cannot be undone in it.
+    pub change: String,
+    /// Why.
+    pub reason: String,
+}
+
 /// A version of a file: a state that a change left, or that another program wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version {

@@ -54,12 +54,15 @@ pub(crate) struct StagedFile {
     pub(crate) mode: Option<u32>,
 }
 
-/// The change that a transaction reverts.
+/// What a transaction reverts.
 #[derive(Clone, Debug)]
 pub(crate) struct UndoTarget {
-    pub(crate) change: String,
+    /// A single change.
+    pub(crate) change: Option<String>,
     /// Whether all of it is reverted, and not only what the caller may see.
     pub(crate) is_whole: bool,
+    /// The changes of a run that are reverted as a whole.
+    pub(crate) run: Vec<String>,
 }
 
 /// The net effect on one file.
@@ -144,8 +147,11 @@ impl ChangeSet<'_> {
             time,
             caller: self.by.caller.clone(),
             action: self.by.action.clone(),
-            undoes: self.undoes.map(|undoes| undoes.change.clone()),
+            undoes: self.undoes.and_then(|undoes| undoes.change.clone()),
             undoes_whole: self.undoes.is_some_and(|undoes| undoes.is_whole),
+            undoes_run: self
+                .undoes
+                .map_or_else(Vec::new, |undoes| undoes.run.clone()),
             undone: false,
             key: self.by.key.clone(),
             files: self.net.iter().map(NetChange::to_row).collect(),

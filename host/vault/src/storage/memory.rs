@@ -1,7 +1,7 @@
 //! A vault in memory, for tests: it shows that transactions need nothing of files.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -166,17 +166,20 @@ impl Contents {
         }
         let mut row = changes.to_row(id.to_owned(), now_millis());
         row.number = self.changes.len() as i64 + 1;
-        // A change that reverts another marks it as undone, and what that one had reverted as in force again.
-        let mut is_undone = true;
-        let mut next = row.undoes.clone().filter(|_| row.undoes_whole);
-        while let Some(id) = next.take() {
-            if let Some(other) = self.changes.iter_mut().find(|row| row.id == id) {
-                other.undone = is_undone;
-                is_undone = !is_undone;
-                next = other.undoes.clone().filter(|_| other.undoes_whole);
+        self.changes.push(row);
+        self.mark_undone();
+    }
+
+    /// A change is undone if one that reverts it is in force.
+    fn mark_undone(&mut self) {
+        let mut undone = BTreeSet::new();
+        for row in self.changes.iter_mut().rev() {
+            row.undone = undone.contains(&row.id);
+            if !row.undone {
+                let single = row.undoes.clone().filter(|_| row.undoes_whole);
+                undone.extend(single.into_iter().chain(row.undoes_run.clone()));
             }
         }
-        self.changes.push(row);
     }
 }
 

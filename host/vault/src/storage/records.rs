@@ -18,6 +18,8 @@ pub(crate) struct ChangeRow {
     pub(crate) action: String,
     pub(crate) undoes: Option<String>,
     pub(crate) undoes_whole: bool,
+    /// The changes that the undo of a run reverted as a whole.
+    pub(crate) undoes_run: Vec<String>,
     pub(crate) undone: bool,
     /// Set only when a change is written.
     pub(crate) key: Option<String>,

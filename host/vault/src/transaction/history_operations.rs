@@ -155,8 +155,9 @@ impl Transaction {
         }
         let is_whole = files.len() == row.files.len();
         self.undoes = Some(UndoTarget {
-            change: row.id,
+            change: Some(row.id),
             is_whole,
+            run: Vec::new(),
         });
         Ok(self
             .net_changes()
@@ -387,7 +388,7 @@ impl Transaction {
     }
 
     /// Only a file's change that is seen whole can be undone.
-    fn undoable(&self, file: &FileRow) -> Option<FileRow> {
+    pub(super) fn undoable(&self, file: &FileRow) -> Option<FileRow> {
         let is_whole = self.sees_past(&file.path)
             && file.from.as_ref().is_none_or(|from| self.sees_past(from));
         is_whole.then(|| file.clone())

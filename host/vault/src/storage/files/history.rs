@@ -12,7 +12,7 @@ mod schema;
 use notehost_sdk::Code;
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     ffi::OsString,
     fs::File,
     path::{Path, PathBuf},
@@ -115,7 +115,14 @@ impl History {
             })
             .map_err(failed)?;
         let number = transaction.last_insert_rowid();
-        let rows = retention::rows_size(change.files.iter().map(|file| file.path.as_str()));
+        for target in &change.undoes_run {
+            transaction
+                .prepare_cached("INSERT INTO undone_runs (change, target) VALUES (?1, ?2)")
+                .and_then(|mut insert| insert.execute(params![number, target]))
+                .map_err(failed)?;
+        }
+        let named = change.files.iter().map(|file| file.path.as_str());
+        let rows = retention::rows_size(named.chain(change.undoes_run.iter().map(String::as_str)));
         let mut stored = Stored {
             own: rows,
             chunks: 0,
@@ -317,6 +324,14 @@ impl History {
             })
             .map_err(failed)?;
         for change in &mut changes {
+            change.undoes_run = connection
+                .prepare_cached("SELECT target FROM undone_runs WHERE change = ?1 ORDER BY rowid")
+                .and_then(|mut select| {
+                    select
+                        .query_map([change.number], |row| row.get(0))?
+                        .collect::<Result<Vec<_>, _>>()
+                })
+                .map_err(failed)?;
             change.files = connection
                 .prepare_cached(
                     "SELECT path, source, kind, before, after, mode_before, mode_after, trash FROM files
@@ -349,18 +364,25 @@ impl History {
     }
 }
 
-/// A change that takes back another marks it as undone, and what that one had taken back as in force again.
+/// A change is undone if one that takes it back is in force: what this one takes back is, and what that had taken back
+/// may be in force again.
 fn mark_done(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     connection.execute("UPDATE changes SET done = 1 WHERE id = ?1", [id])?;
-    let mut undone = true;
-    let mut next = undoes(connection, id)?;
-    while let Some(id) = next {
-        connection.execute(
-            "UPDATE changes SET undone = ?2 WHERE id = ?1",
-            params![id, undone],
-        )?;
-        undone = !undone;
-        next = undoes(connection, &id)?;
+    // Ids sort by time, and a change takes back earlier ones only: the latest first, each is settled once.
+    let mut ahead: BTreeSet<String> = undoes(connection, id)?.into_iter().collect();
+    while let Some(id) = ahead.pop_last() {
+        let changed = connection
+            .prepare_cached(
+                "UPDATE changes SET undone = NOT undone WHERE id = ?1 AND undone != (
+                     EXISTS (SELECT 1 FROM changes AS other
+                         WHERE other.undoes = ?1 AND other.undoes_whole AND other.done AND NOT other.undone)
+                     OR EXISTS (SELECT 1 FROM undone_runs JOIN changes AS other ON other.number = change
+                         WHERE target = ?1 AND other.done AND NOT other.undone))",
+            )?
+            .execute([&id])?;
+        if changed > 0 {
+            ahead.extend(undoes(connection, &id)?);
+        }
     }
     Ok(())
 }
@@ -370,12 +392,16 @@ fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
+/// The changes that a change takes back as a whole.
+fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
     connection
-        .prepare_cached("SELECT undoes FROM changes WHERE id = ?1 AND undoes_whole = 1")?
-        .query_row([id], |row| row.get(0))
-        .optional()
-        .map(Option::flatten)
+        .prepare_cached(
+            "SELECT undoes FROM changes WHERE id = ?1 AND undoes_whole = 1 AND undoes IS NOT NULL
+             UNION ALL
+             SELECT target FROM undone_runs JOIN changes ON number = change WHERE id = ?1",
+        )?
+        .query_map([id], |row| row.get(0))?
+        .collect()
 }
 
 fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
@@ -387,6 +413,7 @@ fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
         action: row.get(4)?,
         undoes: row.get(5)?,
         undoes_whole: row.get(6)?,
+        undoes_run: Vec::new(),
         undone: row.get(7)?,
         key: None,
         files: Vec::new(),

@@ -8,7 +8,7 @@ use crate::storage::files::history::{contents, retention};
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// Of the tables. Whoever changes them counts on.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS changes (
@@ -39,6 +39,14 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS files_by_path ON files (path, change);
     CREATE INDEX IF NOT EXISTS files_by_source ON files (source, change) WHERE source IS NOT NULL;
     CREATE INDEX IF NOT EXISTS files_by_before ON files (before) WHERE before IS NOT NULL;
+    -- What the undo of a run took back.
+    CREATE TABLE IF NOT EXISTS undone_runs (
+        change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
+        target TEXT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS undone_runs_by_change ON undone_runs (change);
+    CREATE INDEX IF NOT EXISTS undone_runs_by_target ON undone_runs (target);
+    CREATE INDEX IF NOT EXISTS changes_by_undoes ON changes (undoes) WHERE undoes IS NOT NULL;
     CREATE INDEX IF NOT EXISTS pending ON changes (number) WHERE done = 0;
     -- Contents as they were kept before there was `contents`: read, never written.
     CREATE TABLE IF NOT EXISTS blobs (

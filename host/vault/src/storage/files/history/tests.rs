@@ -15,6 +15,7 @@ fn unsettled_changes_are_settled_by_the_next_change() {
             action: "document.test".to_owned(),
             undoes: None,
             undoes_whole: false,
+            undoes_run: Vec::new(),
             undone: false,
             key: Some(format!("key of {id}")),
             files: Vec::new(),
