@@ -54,7 +54,7 @@ pub use storage::files::commit::journal::fuzz_journal;
 pub use storage::files::inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use storage::stamp::Stamp;
 pub use storage::{ChangeFeed, ChangeListener, ExternalChange, FileStat};
-pub use transaction::{RecomputeAnswer, Transaction};
+pub use transaction::{DataChanges, RecomputeAnswer, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, RunSelection,
     RunUndo, StagedChange, Trashed, UndoConflict, Version,
@@ -196,7 +196,7 @@ impl Vault {
         Ok(change.map(|change| Committed {
             is_landed: true,
             files: change.files.iter().map(FileRow::to_file_change).collect(),
-            change: Some(change.id).filter(|_| !change.files.is_empty()),
+            change: (!change.is_empty()).then_some(change.id),
         }))
     }
 

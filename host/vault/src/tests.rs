@@ -10,6 +10,7 @@ mod model;
 mod read_operations;
 mod retention;
 mod revocation;
+mod undo_data;
 mod undo_run;
 mod versions;
 mod write_operations;

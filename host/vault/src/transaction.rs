@@ -1,6 +1,6 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `undo_run`,
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `undo_data`, `undo_run`,
 //! `versions` and `store`; `commit`
 //! validates the read set and hands what is staged to the storage.
 
@@ -16,6 +16,7 @@ pub(crate) mod store;
 pub(crate) mod suggestions;
 pub(crate) mod text_search;
 pub(crate) mod trash;
+pub(crate) mod undo_data;
 pub(crate) mod undo_run;
 pub(crate) mod validate;
 pub(crate) mod versions;
@@ -81,6 +82,20 @@ pub struct Transaction {
     /// How many bytes of questions are held, to be asked again at commit.
     pub(crate) retained: u64,
     pub(crate) store_bytes: Option<u64>,
+    pub(crate) data_changes: DataChanges,
+}
+
+/// Whose changes of nothing but the data of components a transaction sees. Such data may be about notes that another
+/// caller may not see, so by default nobody's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DataChanges {
+    /// None.
+    #[default]
+    Hidden,
+    /// Those of this caller.
+    Of(String),
+    /// All of them: for the owner.
+    All,
 }
 
 /// How many bytes of what was read are kept.
@@ -164,7 +179,13 @@ impl Transaction {
             kept: ReadBytes::default(),
             retained: 0,
             store_bytes: None,
+            data_changes: DataChanges::Hidden,
         }
+    }
+
+    /// Selects whose changes of nothing but the data of components it sees, and may undo.
+    pub fn show_data_changes(&mut self, of: DataChanges) {
+        self.data_changes = of;
     }
 
     /// Whether nothing is staged.

@@ -201,7 +201,7 @@ pub struct CommitNote {
 pub struct Committed {
     /// Whether anything changed: a note, a folder, or the store of a component.
     pub is_landed: bool,
-    /// For `undo`; `None` if no file changed.
+    /// For `undo`; `None` if nothing changed.
     pub change: Option<String>,
     /// What happened to which file.
     pub files: Vec<FileChange>,

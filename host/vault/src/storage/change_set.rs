@@ -9,7 +9,7 @@ use std::{
 use crate::{
     path::is_below,
     storage::{
-        records::{ChangeRow, FileRow},
+        records::{ChangeRow, FileRow, FolderRow},
         stamp::{Digest, Node, Stamp, Status},
     },
     types::{ChangeKind, CommitNote, FileChange},
@@ -117,6 +117,10 @@ pub(crate) struct ChangeSet<'a> {
     pub(crate) undoes: Option<&'a UndoTarget>,
     /// The net effect per note, sorted by path.
     pub(crate) net: Vec<NetChange>,
+    /// The net effect on the data of components.
+    pub(crate) data: Vec<NetChange>,
+    /// The folders that are not there yet, or no longer.
+    pub(crate) folders: Vec<FolderRow>,
     /// Larger files are not kept in the history.
     pub(crate) max_file_bytes: u64,
     pub(crate) by: &'a CommitNote,
@@ -139,6 +143,11 @@ impl ChangeSet<'_> {
             .any(|(_, file)| file.is_some())
     }
 
+    /// Whether the history can take it back.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        !(self.net.is_empty() && self.data.is_empty() && self.folders.is_empty())
+    }
+
     /// The row of the history for this commit.
     pub(in crate::storage) fn to_row(&self, id: String, time: u64) -> ChangeRow {
         ChangeRow {
@@ -155,6 +164,8 @@ impl ChangeSet<'_> {
             undone: false,
             key: self.by.key.clone(),
             files: self.net.iter().map(NetChange::to_row).collect(),
+            data: self.data.iter().map(NetChange::to_row).collect(),
+            folders: self.folders.clone(),
         }
     }
 }

@@ -156,7 +156,7 @@ impl Contents {
     }
 
     fn remember(&mut self, id: &str, changes: &ChangeSet<'_>, stored: &BTreeMap<String, Entry>) {
-        for net in &changes.net {
+        for net in changes.net.iter().chain(&changes.data) {
             let bytes = stored
                 .get(net.origin())
                 .and_then(|entry| entry.bytes.clone());
@@ -317,7 +317,7 @@ impl Storage for MemoryStorage {
     fn changes_before(&self, number: i64, limit: usize) -> Result<Vec<ChangeRow>, VaultError> {
         let contents = self.contents.lock();
         let rows = contents.changes.iter().rev();
-        let rows = rows.filter(|row| row.number < number && !row.files.is_empty());
+        let rows = rows.filter(|row| row.number < number && !row.is_empty());
         Ok(rows.take(limit).cloned().collect())
     }
 

@@ -24,6 +24,23 @@ pub(crate) struct ChangeRow {
     /// Set only when a change is written.
     pub(crate) key: Option<String>,
     pub(crate) files: Vec<FileRow>,
+    /// What it did to the data of components.
+    pub(crate) data: Vec<FileRow>,
+    pub(crate) folders: Vec<FolderRow>,
+}
+
+impl ChangeRow {
+    /// Whether there is nothing to undo.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.data.is_empty() && self.folders.is_empty()
+    }
+}
+
+/// A folder that a commit made or removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FolderRow {
+    pub(crate) path: String,
+    pub(crate) is_new: bool,
 }
 
 /// What a commit did to one file.

@@ -147,7 +147,7 @@ fn steps() -> impl Strategy<Value = Steps> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
     fn the_undo_of_a_run_is_exact(steps in steps()) {

@@ -45,10 +45,10 @@ impl Transaction {
         };
         let committed = Committed {
             is_landed: true,
-            change: (!changes.net.is_empty()).then_some(id),
+            change: changes.can_be_undone().then_some(id),
             files: changes.net.iter().map(NetChange::to_file_change).collect(),
         };
-        if committed.change.is_some() {
+        if !committed.files.is_empty() {
             vault.notify_listeners(&committed);
         }
         Ok(committed)
@@ -63,6 +63,8 @@ impl Transaction {
             gone_folders: &self.gone_folders,
             undoes: self.undoes.as_ref(),
             net: self.net_changes(),
+            data: self.net_data_changes(),
+            folders: self.net_folders(),
             max_file_bytes: self.access.limits.max_file_bytes,
             by,
         }

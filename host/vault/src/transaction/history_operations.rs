@@ -154,6 +154,11 @@ impl Transaction {
             self.put(path, staged);
         }
         let is_whole = files.len() == row.files.len();
+        // The data belongs to the change as a whole.
+        if is_whole {
+            self.undo_data(&row)?;
+        }
+        self.undo_folders(&row)?;
         self.undoes = Some(UndoTarget {
             change: Some(row.id),
             is_whole,
@@ -301,12 +306,8 @@ impl Transaction {
         } else {
             None
         };
-        row.filter(|row| {
-            row.files
-                .iter()
-                .any(|file| self.visible_file(file).is_some())
-        })
-        .ok_or_else(|| VaultError::new(Code::NotFound, format!("no change `{id}`")))
+        row.filter(|row| self.visible_change(row).is_some())
+            .ok_or_else(|| VaultError::new(Code::NotFound, format!("no change `{id}`")))
     }
 
     /// The path by which the history knows a file: as the disk spells it if it is there, else as given.
@@ -335,7 +336,8 @@ impl Transaction {
             .filter_map(|file| self.visible_file(file))
             .collect();
         // What the caller may not see did not happen.
-        (!files.is_empty()).then(|| Change {
+        let is_visible = !files.is_empty() || self.sees_without_files(row);
+        is_visible.then(|| Change {
             id: row.id.clone(),
             time: row.time,
             caller: row.caller.clone(),

@@ -12,13 +12,14 @@ use std::{
 use crate::{
     access::{Effect, Tier},
     error::VaultError,
+    path::{DATA, is_below},
     storage::{
         change_set::{StagedFile, UndoTarget},
         records::{ChangeRow, FileRow},
         stamp::{Digest, Node},
     },
-    transaction::Transaction,
-    types::{Change, ChangeKind, RunSelection, RunUndo, UndoConflict},
+    transaction::{Transaction, undo_data::described},
+    types::{Change, ChangeKind, Kind, RunSelection, RunUndo, UndoConflict},
 };
 
 /// A run of more changes is refused.
@@ -61,12 +62,16 @@ impl RunModel {
     fn conflict(&mut self, row: &ChangeRow, file: &FileRow, reason: String) {
         self.blocked.insert(file.path.clone());
         self.blocked.extend(file.from.clone());
+        self.report(&file.path, &row.id, reason);
+    }
+
+    fn report(&mut self, path: &str, change: &str, reason: String) {
         let conflict = UndoConflict {
-            path: file.path.clone(),
-            change: row.id.clone(),
+            path: shown(path),
+            change: change.to_owned(),
             reason,
         };
-        self.conflicts.entry(file.path.clone()).or_insert(conflict);
+        self.conflicts.entry(path.to_owned()).or_insert(conflict);
     }
 
     /// A file stays as it is; so does every file that would need its place.
@@ -97,12 +102,7 @@ impl RunModel {
                 ),
             };
             let target = file.target.clone().unwrap_or_default();
-            let conflict = UndoConflict {
-                path: path.clone(),
-                change,
-                reason: format!("`{target}` stays where it is"),
-            };
-            self.conflicts.entry(path).or_insert(conflict);
+            self.report(&path, &change, format!("`{target}` stays where it is"));
         }
     }
 }
@@ -130,6 +130,13 @@ impl Transaction {
             }
         }
         self.stage_run(&model.files)?;
+        for (path, change) in self.stage_folders_of_run(&rows)? {
+            model.report(
+                &path,
+                &change,
+                "the folder is not empty any more".to_owned(),
+            );
+        }
         let whole = rows.iter().enumerate();
         let whole = whole.filter(|(index, _)| !model.partial.contains(index));
         self.undoes = Some(UndoTarget {
@@ -190,11 +197,17 @@ impl Transaction {
     ) -> Result<(), VaultError> {
         // First everything is checked, then everything leaves its place, then everything gets its earlier one.
         let mut leaving = Vec::new();
-        for file in &row.files {
-            let Some(file) = self.undoable(file) else {
-                model.partial.insert(index);
-                continue;
-            };
+        let mut files: Vec<FileRow> = row
+            .files
+            .iter()
+            .filter_map(|file| self.undoable(file))
+            .collect();
+        match files.len() == row.files.len() {
+            // The data belongs to the change as a whole.
+            true => files.extend(row.data.iter().cloned()),
+            false => drop(model.partial.insert(index)),
+        }
+        for file in files {
             let blocked = |name: &&String| model.blocked.contains(*name);
             let name = Some(&file.path).filter(blocked);
             if let Some(name) = name.or(file.from.as_ref().filter(blocked)).cloned() {
@@ -374,7 +387,7 @@ impl Transaction {
             self.access.limits.check_deadline()?;
             match self.kept_bytes(&change, &row, &file.digest.clone()) {
                 Ok(bytes) => {
-                    self.check_room(&row.path, bytes.len() as u64)?;
+                    self.check_room(&shown(&row.path), bytes.len() as u64)?;
                     self.written += bytes.len() as u64;
                     model.files[index].bytes = Some(bytes);
                 }
@@ -382,17 +395,37 @@ impl Transaction {
                     let file = &mut model.files[index];
                     file.has_conflict = true;
                     let path = file.origin.clone().unwrap_or_else(|| row.path.clone());
-                    let conflict = UndoConflict {
-                        path: path.clone(),
-                        change,
-                        reason: "its content before the run is no longer in the history".to_owned(),
-                    };
-                    model.conflicts.entry(path).or_insert(conflict);
+                    let reason = "its content before the run is no longer in the history";
+                    model.report(&path, &change, reason.to_owned());
                 }
                 Err(error) => return Err(error),
             }
         }
         Ok(())
+    }
+
+    /// Stages the folders from before the run. Returns those that stay although the run made them, with the change.
+    fn stage_folders_of_run(
+        &mut self,
+        rows: &[ChangeRow],
+    ) -> Result<Vec<(String, String)>, VaultError> {
+        let mut wanted = BTreeMap::new();
+        let mut made_by = BTreeMap::new();
+        for row in rows {
+            let folders = row.folders.iter();
+            for folder in folders.filter(|folder| self.sees(&folder.path, Kind::Folder)) {
+                // The oldest change decides what was there before.
+                wanted.insert(folder.path.as_str(), !folder.is_new);
+                made_by.insert(folder.path.as_str(), row);
+            }
+        }
+        let kept = self.stage_folders(&mut wanted)?.into_iter();
+        Ok(kept
+            .filter_map(|path| {
+                let row = made_by.get(path.as_str())?;
+                row.files.is_empty().then(|| (path, row.id.clone()))
+            })
+            .collect())
     }
 
     /// Stages the net effect: everything leaves its place before anything gets one.
@@ -405,8 +438,9 @@ impl Transaction {
             !file.has_conflict && !stays && (file.origin.is_some() || file.target.is_some())
         };
         let changed: Vec<&RunFile> = files.iter().filter(is_changed).collect();
+        let is_note = |path: &&String| !is_below(path, DATA);
         for file in &changed {
-            if let Some(origin) = &file.origin {
+            if let Some(origin) = file.origin.as_ref().filter(is_note) {
                 let needed = match file.target {
                     Some(_) => Tier::Write,
                     None => Tier::Delete,
@@ -417,7 +451,7 @@ impl Transaction {
                     return Err(VaultError::read_only(origin));
                 }
             }
-            if let Some(target) = &file.target {
+            if let Some(target) = file.target.as_ref().filter(is_note) {
                 self.must_reach(target, Tier::Write)?;
             }
         }
@@ -426,7 +460,10 @@ impl Transaction {
         for file in &changed {
             let staged = match (&file.origin, &file.target) {
                 (Some(origin), None) => {
-                    self.discard(origin)?;
+                    match is_note(&origin) {
+                        true => drop(self.discard(origin)?),
+                        false => drop(self.take(origin)?),
+                    }
                     None
                 }
                 (Some(origin), Some(_)) => Some(self.take(origin)?),
@@ -444,11 +481,25 @@ impl Transaction {
             }
         }
         for (target, staged) in arriving {
-            if !left.contains(target.as_str()) && self.free_destination(target)? != *target {
-                return Err(VaultError::conflict(target));
+            match left.contains(target.as_str()) {
+                true => {}
+                false if is_note(&target) => {
+                    if self.free_destination(target)? != *target {
+                        return Err(VaultError::conflict(target));
+                    }
+                }
+                false => self.hold_absent(target),
             }
             self.put(target.clone(), staged);
         }
         Ok(())
+    }
+}
+
+/// How a path is called in a conflict: the keys of a component's data are its own.
+fn shown(path: &str) -> String {
+    match is_below(path, DATA) {
+        true => described(path),
+        false => path.to_owned(),
     }
 }

@@ -23,7 +23,8 @@ use notehost_config::{Loaded, Overrides, VaultEntry};
 use notehost_policy::Permissions;
 use notehost_records::when::{self, Moment, moment};
 use notehost_vault::{
-    Access, Change, Effect, Kind, Limits, Rules, StagedChange, Tier, Transaction, Vault, VaultError,
+    Access, Change, DataChanges, Effect, Kind, Limits, Rules, StagedChange, Tier, Transaction,
+    Vault, VaultError,
 };
 
 /// The caller and the domain of these calls in the audit log.
@@ -135,13 +136,20 @@ impl Context {
         }
     }
 
+    /// A transaction of the person at the terminal, who sees all changes.
+    fn begin(&self, vault: Vault, effect: Effect) -> Transaction {
+        let mut transaction = Arc::new(vault).begin(self.access(effect));
+        transaction.show_data_changes(DataChanges::All);
+        transaction
+    }
+
     /// A read-only transaction on each vault, also if a server has it open.
     fn open_all(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
         let mut opened = Vec::new();
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
             let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
-            opened.push((entry, Arc::new(vault).begin(self.access(Effect::Read))));
+            opened.push((entry, self.begin(vault, Effect::Read)));
         }
         Ok(opened)
     }

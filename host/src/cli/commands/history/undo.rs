@@ -153,7 +153,7 @@ impl Context {
     /// A transaction that can only show what an undo would do: nothing is written, so no lock is needed.
     pub(super) fn preview(&self, entry: &VaultEntry) -> Result<Transaction, CallError> {
         let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
-        Ok(Arc::new(vault).begin(self.access(Effect::Write)))
+        Ok(self.begin(vault, Effect::Write))
     }
 
     /// A transaction that can be committed.
@@ -170,7 +170,7 @@ impl Context {
             ..VaultSettings::default()
         };
         let vault = Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory)?;
-        Ok(Arc::new(vault).begin(self.access(Effect::Write)))
+        Ok(self.begin(vault, Effect::Write))
     }
 
     fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {

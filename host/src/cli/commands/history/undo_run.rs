@@ -28,13 +28,17 @@ pub(super) struct Run {
 struct Plan {
     undo: RunUndo,
     files: Vec<StagedChange>,
+    is_empty: bool,
 }
 
 impl Plan {
     fn of(transaction: &mut Transaction, selection: &RunSelection) -> Result<Plan, CallError> {
         let undo = transaction.undo_run(selection)?;
-        let files = transaction.changes();
-        Ok(Plan { undo, files })
+        Ok(Plan {
+            undo,
+            files: transaction.changes(),
+            is_empty: transaction.has_no_changes(),
+        })
     }
 
     fn to_json(&self, entry: &VaultEntry) -> Value {
@@ -121,7 +125,7 @@ impl Run {
         let began = Instant::now();
         let caller = &self.selection.caller;
         let (entry, plan) = self.find(desk)?;
-        if plan.files.is_empty() {
+        if plan.is_empty {
             return self.report_nothing(desk, entry, &plan);
         }
         if dry_run {

@@ -24,12 +24,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::{
     VaultSettings,
     error::VaultError,
+    path::{PRIVATE, is_below},
     storage::{
         files::{
             history::{contents::Stored, retention::Gauge},
             sync::sync_parent,
         },
-        records::{ChangeRow, FileRow},
+        records::{ChangeRow, FileRow, FolderRow},
         stamp::Digest,
     },
     types::ChangeKind,
@@ -121,14 +122,22 @@ impl History {
                 .and_then(|mut insert| insert.execute(params![number, target]))
                 .map_err(failed)?;
         }
-        let named = change.files.iter().map(|file| file.path.as_str());
+        for folder in &change.folders {
+            transaction
+                .prepare_cached("INSERT INTO folders (change, path, is_new) VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![number, folder.path, folder.is_new]))
+                .map_err(failed)?;
+        }
+        let files = || change.files.iter().chain(&change.data);
+        let named = files().map(|file| file.path.as_str());
+        let named = named.chain(change.folders.iter().map(|folder| folder.path.as_str()));
         let rows = retention::rows_size(named.chain(change.undoes_run.iter().map(String::as_str)));
         let mut stored = Stored {
             own: rows,
             chunks: 0,
         };
         let mut kept = HashSet::new();
-        for (index, file) in change.files.iter().enumerate() {
+        for (index, file) in files().enumerate() {
             transaction
                 .prepare_cached(
                     "INSERT INTO files (change, path, source, kind, before, after, mode_before, mode_after, trash)
@@ -265,10 +274,11 @@ impl History {
         Ok(None)
     }
 
-    /// Changes of files before one, the latest first.
+    /// Changes before one, the latest first.
     pub(crate) fn before(&self, number: i64, limit: i64) -> Result<Vec<ChangeRow>, VaultError> {
         let condition =
-            "done = 1 AND number < ?1 AND EXISTS (SELECT 1 FROM files WHERE change = number)";
+            "done = 1 AND number < ?1 AND (EXISTS (SELECT 1 FROM files WHERE change = number)
+             OR EXISTS (SELECT 1 FROM folders WHERE change = number))";
         self.select(condition, [number], limit, "DESC")
     }
 
@@ -338,6 +348,16 @@ impl History {
                      WHERE change = ?1 ORDER BY rowid",
                 )
                 .and_then(|mut select| select.query_map([change.number], file_row)?.collect::<Result<Vec<_>, _>>())
+                .map_err(failed)?;
+            let is_data = |file: &mut FileRow| is_below(&file.path, PRIVATE);
+            change.data = change.files.extract_if(.., is_data).collect();
+            change.folders = connection
+                .prepare_cached("SELECT path, is_new FROM folders WHERE change = ?1 ORDER BY rowid")
+                .and_then(|mut select| {
+                    select
+                        .query_map([change.number], folder_row)?
+                        .collect::<Result<Vec<_>, _>>()
+                })
                 .map_err(failed)?;
         }
         Ok(changes)
@@ -417,6 +437,15 @@ fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
         undone: row.get(7)?,
         key: None,
         files: Vec::new(),
+        data: Vec::new(),
+        folders: Vec::new(),
+    })
+}
+
+fn folder_row(row: &Row<'_>) -> rusqlite::Result<FolderRow> {
+    Ok(FolderRow {
+        path: row.get(0)?,
+        is_new: row.get(1)?,
     })
 }
 

@@ -39,6 +39,12 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS files_by_path ON files (path, change);
     CREATE INDEX IF NOT EXISTS files_by_source ON files (source, change) WHERE source IS NOT NULL;
     CREATE INDEX IF NOT EXISTS files_by_before ON files (before) WHERE before IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS folders (
+        change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        is_new INTEGER NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS folders_by_change ON folders (change);
     -- What the undo of a run took back.
     CREATE TABLE IF NOT EXISTS undone_runs (
         change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,

@@ -19,6 +19,8 @@ fn unsettled_changes_are_settled_by_the_next_change() {
             undone: false,
             key: Some(format!("key of {id}")),
             files: Vec::new(),
+            data: Vec::new(),
+            folders: Vec::new(),
         };
         history
             .write_pending(&change, |_| Ok(None))
