@@ -218,6 +218,10 @@ impl RawVault for wire::Vault {
         Ok(blob(found))
     }
 
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()> {
+        wire::Vault::name_version(self, path, version, name).map_err(from_wire)
+    }
+
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         store::get(key).map_err(from_wire)
     }

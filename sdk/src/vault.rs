@@ -275,6 +275,8 @@ pub trait RawVault {
     fn versions(&self, path: &str, after: Option<&str>, limit: u32) -> Result<Vec<Version>>;
     /// The content of a version of a file, by its id or name, `current`, or `before-` and the id of a change.
     fn read_version(&self, path: &str, version: &str) -> Result<Blob>;
+    /// Names a version of a file, or removes its name. A call that does may not write anything else.
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()>;
 
     /// The value of a key in the component's store.
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>>;

@@ -56,6 +56,7 @@ domain! {
         "history" => history::History,
         "diff" => history::Diff,
         "restore_version" => versions::RestoreVersion,
+        "name_version" => versions::NameVersion,
         "undo" => history::Undo,
         "extract_section" => extract_section::ExtractSection,
         "merge" => merge::Merge,

@@ -1,4 +1,4 @@
-//! Earlier versions of a note: reading one, and `restore_version`. Listing and comparing them is in `history`.
+//! Earlier versions of a note: reading one, `restore_version` and `name_version`. Listing and comparing them is in `history`.
 
 use notehost_sdk::documents::changes::Lines;
 use notehost_sdk::prelude::*;
@@ -111,6 +111,57 @@ impl Action for RestoreVersion {
         match output.changed {
             true => format!("restored version {version} of `{path}`"),
             false => format!("`{path}` already has the text of version {version}: nothing changed"),
+        }
+    }
+}
+
+/// Name a version of a note (the current one by default): a label, tag or checkpoint. A named version is kept when old ones are
+/// pruned. Unique per note; a new name replaces the version's name, and `""` removes it. Not part of the history: `undo`
+/// does not affect names.
+///
+/// Example: `{"path": "Garden/Compost", "name": "before the move"}`
+#[args]
+pub struct NameVersion {
+    /// The note: path, unique name or `[[link]]`.
+    pub path: String,
+    /// An id or name from `history` (default: the current version).
+    pub version: Option<String>,
+    /// Up to 80 characters; empty removes the name.
+    pub name: String,
+}
+
+/// A named version.
+#[reply]
+pub struct NamedVersion {
+    /// The note.
+    pub path: String,
+    /// The version, as requested.
+    pub version: String,
+    /// Its name; omitted if the name was removed.
+    pub name: Option<String>,
+}
+
+impl Action for NameVersion {
+    type Output = NamedVersion;
+    const EFFECT: Effect = Effect::Write;
+
+    fn run(self, vault: &Vault) -> Result<NamedVersion> {
+        let path = path_with_history(vault, &self.path)?;
+        let version = self.version.unwrap_or_else(|| "current".to_owned());
+        let name = Some(self.name.trim().to_owned()).filter(|name| !name.is_empty());
+        vault.name_version(&path, &version, name.as_deref())?;
+        Ok(NamedVersion {
+            path,
+            version,
+            name,
+        })
+    }
+
+    fn text(output: &NamedVersion) -> String {
+        let NamedVersion { path, version, .. } = output;
+        match &output.name {
+            Some(name) => format!("version {version} of `{path}` is named \"{name}\""),
+            None => format!("removed the name of version {version} of `{path}`"),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
 //! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `undo_data`, `undo_run`,
-//! `versions` and `store`; `commit`
+//! `versions`, `names` and `store`; `commit`
 //! validates the read set and hands what is staged to the storage.
 
 pub(crate) mod change_details;
@@ -9,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod commit;
 pub(crate) mod history_operations;
 pub(crate) mod lookup;
+pub(crate) mod names;
 pub(crate) mod read;
 pub(crate) mod revocation;
 pub(crate) mod stage;
@@ -37,6 +38,7 @@ use crate::{
     storage::{
         Position,
         change_set::{ReadRecord, StagedFile, UndoTarget},
+        records::NameEdit,
         stamp::{Digest, Node},
     },
     transaction::view::FolderListings,
@@ -83,6 +85,8 @@ pub struct Transaction {
     pub(crate) retained: u64,
     pub(crate) store_bytes: Option<u64>,
     pub(crate) data_changes: DataChanges,
+    /// The version that gets another name.
+    pub(crate) naming: Option<NameEdit>,
 }
 
 /// Whose changes of nothing but the data of components a transaction sees. Such data may be about notes that another
@@ -180,6 +184,7 @@ impl Transaction {
             retained: 0,
             store_bytes: None,
             data_changes: DataChanges::Hidden,
+            naming: None,
         }
     }
 
@@ -190,6 +195,10 @@ impl Transaction {
 
     /// Whether nothing is staged.
     pub fn has_no_changes(&self) -> bool {
+        self.has_no_writes() && self.naming.is_none()
+    }
+
+    pub(crate) fn has_no_writes(&self) -> bool {
         self.staged.is_empty() && self.new_folders.is_empty() && self.gone_folders.is_empty()
     }
 

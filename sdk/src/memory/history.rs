@@ -14,6 +14,18 @@ pub(super) struct History {
     pub(super) commits: Vec<Commit>,
     /// The change that the running call undoes.
     undoing: Option<Undoes>,
+    /// Named versions.
+    pub(super) names: Vec<VersionName>,
+}
+
+/// The name of a version of a file.
+#[derive(Debug)]
+pub(super) struct VersionName {
+    /// Where the file is now, where it was in that version, and its etag then.
+    pub(super) path: String,
+    pub(super) origin: String,
+    pub(super) etag: String,
+    pub(super) name: String,
 }
 
 /// The change that a commit undoes.
@@ -59,6 +71,13 @@ impl History {
             before.folders.difference(&after.folders).cloned().collect();
         if files.is_empty() && new_folders.is_empty() && gone_folders.is_empty() {
             return None;
+        }
+        for name in &mut self.names {
+            let mut renamed = files.iter().map(|file| &file.change);
+            let moved = renamed.find(|change| change.from.as_ref() == Some(&name.path));
+            if let Some(change) = moved {
+                name.path = change.path.clone();
+            }
         }
         let id = format!("change-{}", self.commits.len() + 1);
         self.commits.push(Commit {

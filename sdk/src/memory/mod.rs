@@ -321,6 +321,15 @@ impl RawVault for MemoryVault {
         })
     }
 
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()> {
+        self.scope.may_write()?;
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            let mut history = self.history.borrow_mut();
+            history.name_version(view, &path, version, name)
+        })
+    }
+
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         Ok(self.staged.borrow().store.get(key).cloned())
     }

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::history::{Commit, History};
+use super::history::{Commit, History, VersionName};
 use super::tree::etag;
 use super::view::View;
-use crate::{Blob, Error, Kind, Result, Version};
+use crate::{Blob, Error, Kind, Result, Tier, Version, fold_name};
 
 /// As in the host.
 const MAX_VERSIONS: usize = 500;
@@ -55,7 +55,7 @@ impl History {
                     path: state.path.clone(),
                     change: state.commit.map(|commit| self.visible_change(commit, view)),
                     etag: state.bytes.as_deref().map(etag),
-                    name: None,
+                    name: self.name_of(path, state),
                     added: counts.map(|(added, _)| added),
                     removed: counts.map(|(_, removed)| removed),
                     kept: state.bytes.is_some(),
@@ -67,7 +67,10 @@ impl History {
     /// The content of a version.
     pub(super) fn read_version(&self, view: &View<'_>, path: &str, version: &str) -> Result<Blob> {
         let states = self.states(view, path);
-        let state = states.into_iter().find(|state| state.id == version);
+        let mut states = states.into_iter();
+        let state = states.find(|state| {
+            state.id == version || self.name_of(path, state).as_deref() == Some(version)
+        });
         let state = state.ok_or_else(|| {
             Error::not_found(format!(
                 "`{path}` has no version `{version}`: `history` lists its versions"
@@ -83,6 +86,66 @@ impl History {
                     .with_details(serde_json::json!({ "removed": true })),
             ),
         }
+    }
+
+    /// Names a version, or removes its name.
+    pub(super) fn name_version(
+        &mut self,
+        view: &View<'_>,
+        path: &str,
+        version: &str,
+        name: Option<&str>,
+    ) -> Result<()> {
+        let blob = self.read_version(view, path, version)?;
+        view.scope.require(path, Kind::File, Tier::Write)?;
+        let states = self.states(view, path);
+        let state = states.iter().find(|state| {
+            state.id == version || self.name_of(path, state).as_deref() == Some(version)
+        });
+        let origin = state.map(|state| state.path.clone()).unwrap_or_default();
+        let is_this = |other: &VersionName| {
+            other.path == path && other.origin == origin && other.etag == blob.etag
+        };
+        match name.map(str::trim) {
+            None if !self.names.iter().any(is_this) => {
+                return Err(Error::not_found(format!(
+                    "version `{version}` of `{path}` has no name"
+                )));
+            }
+            Some("" | "current") => {
+                return Err(Error::validation("a name has 1 to 80 characters"));
+            }
+            Some(name) if name.chars().count() > 80 || name.starts_with("before-") => {
+                return Err(Error::validation("a name has 1 to 80 characters"));
+            }
+            Some(name) => {
+                let mut others = self.names.iter().filter(|other| !is_this(other));
+                if others
+                    .any(|other| other.path == path && fold_name(&other.name) == fold_name(name))
+                {
+                    return Err(Error::already_exists(format!(
+                        "another version of `{path}` has the name `{name}`"
+                    )));
+                }
+            }
+            None => {}
+        }
+        self.names.retain(|other| !is_this(other));
+        self.names.extend(name.map(|name| VersionName {
+            path: path.to_owned(),
+            origin,
+            etag: blob.etag,
+            name: name.trim().to_owned(),
+        }));
+        Ok(())
+    }
+
+    fn name_of(&self, path: &str, state: &State<'_>) -> Option<String> {
+        let etag = etag(state.bytes.as_deref()?);
+        let mut names = self.names.iter();
+        let found =
+            names.find(|name| name.path == path && name.origin == state.path && name.etag == etag);
+        found.map(|name| name.name.clone())
     }
 
     /// All states of a file, latest first.

@@ -177,6 +177,9 @@ impl RawVault for NativeVault {
     fn read_version(&self, _: &str, _: &str) -> Result<Blob> {
         not_measured()
     }
+    fn name_version(&self, _: &str, _: &str, _: Option<&str>) -> Result<()> {
+        not_measured()
+    }
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
         self.transaction
             .borrow_mut()

@@ -35,6 +35,7 @@ fn description_is_complete_and_within_budget() {
             "history",
             "diff",
             "restore_version",
+            "name_version",
             "undo",
             "extract_section",
             "merge",

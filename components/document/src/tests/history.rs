@@ -225,6 +225,55 @@ fn one_section_of_a_version_is_restored() {
 }
 
 #[test]
+fn versions_have_names() {
+    let (vault, changes) = with_history();
+    let name = |arguments| ok(&vault, "name_version", arguments);
+    assert_eq!(
+        name(json!({ "path": "B", "name": " final " })),
+        json!({ "path": "Work/B.md", "version": "current", "name": "final" })
+    );
+    name(json!({ "path": "B", "version": changes[0], "name": "draft" }));
+    let listed = ok(&vault, "history", json!({ "path": "B" }));
+    let names: Vec<&Value> = listed["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["name"])
+        .collect();
+    assert_eq!(names, [&json!("final"), &json!(null), &json!("draft")]);
+    let old = ok(&vault, "read", json!({ "path": "B", "version": "draft" }));
+    assert_eq!(old["content"], "one\n");
+    ok(
+        &vault,
+        "restore_version",
+        json!({ "path": "B", "version": "draft" }),
+    );
+    assert_eq!(vault.text("Work/B.md").unwrap(), "one\n");
+    // A new name replaces the old one, and names are unique per note.
+    name(json!({ "path": "B", "version": "draft", "name": "first" }));
+    for (arguments, code) in [
+        (
+            json!({ "path": "B", "version": "draft", "name": "x" }),
+            "not_found",
+        ),
+        (
+            json!({ "path": "B", "version": changes[0], "name": "Final" }),
+            "already_exists",
+        ),
+        (
+            json!({ "path": "B", "name": "before-x" }),
+            "validation_error",
+        ),
+        (json!({ "path": "Nobody", "name": "x" }), "not_found"),
+    ] {
+        assert_eq!(refused(&vault, "name_version", arguments).code(), code);
+    }
+    name(json!({ "path": "B", "version": "first", "name": "" }));
+    let again = json!({ "path": "B", "version": changes[0], "name": "" });
+    assert_eq!(refused(&vault, "name_version", again).code(), "not_found");
+}
+
+#[test]
 fn undo_reverts_changes_in_order() {
     let (vault, changes) = with_history();
     let undone = ok(&vault, "undo", json!({ "path": "B" }));

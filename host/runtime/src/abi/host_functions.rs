@@ -275,6 +275,20 @@ impl wire::HostVault for VaultView<'_> {
             .await
     }
 
+    #[instrument(name = "vault.name_version", level = "debug", skip_all)]
+    async fn name_version(
+        &mut self,
+        _: Resource<VaultHandle>,
+        path: String,
+        version: String,
+        name: Option<String>,
+    ) -> Result<(), Refusal> {
+        self.enter_long(move |transaction| {
+            transaction.name_version(&path, &version, name.as_deref())
+        })
+        .await
+    }
+
     async fn drop(&mut self, _: Resource<VaultHandle>) -> wasmtime::Result<()> {
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::{
         StorageCommit,
         change_set::ChangeSet,
         listing::Listing,
-        records::{ChangeRow, TrashNote},
+        records::{ChangeRow, FileRow, NameEdit, NameRow, TrashNote},
         stamp::{Digest, Node, Stamp, Status},
         trash_id, trash_path,
     },
@@ -37,6 +37,7 @@ struct Contents {
     trash: BTreeMap<String, TrashNote>,
     changes: Vec<ChangeRow>,
     kept: HashMap<Digest, Arc<[u8]>>,
+    names: Vec<NameRow>,
     versions: u64,
     commits: u64,
 }
@@ -166,6 +167,14 @@ impl Contents {
         }
         let mut row = changes.to_row(id.to_owned(), now_millis());
         row.number = self.changes.len() as i64 + 1;
+        for name in &mut self.names {
+            let from = name.path.clone();
+            let moved = |file: &&FileRow| file.from.as_ref() == Some(&from);
+            if let Some(file) = row.files.iter().find(moved) {
+                name.trail.push(file.path.clone());
+                name.path = file.path.clone();
+            }
+        }
         self.changes.push(row);
         self.mark_undone();
     }
@@ -329,6 +338,30 @@ impl Storage for MemoryStorage {
                 && files.any(|file| file.path == path || file.from.as_deref() == Some(path))
         };
         Ok(contents.changes.iter().rev().find(touches).cloned())
+    }
+
+    fn names(&self, path: &str) -> Result<Vec<NameRow>, VaultError> {
+        let contents = self.contents.lock();
+        let names = contents.names.iter().filter(|name| name.path == path);
+        Ok(names.cloned().collect())
+    }
+
+    fn set_name(&self, _caller: &str, edit: &NameEdit) -> Result<(), VaultError> {
+        let mut contents = self.contents.lock();
+        contents.names.retain(|name| {
+            (&name.path, name.digest, &name.origin) != (&edit.path, edit.digest, &edit.origin)
+        });
+        if let Some(name) = &edit.name {
+            contents.kept.insert(edit.digest, edit.bytes.clone());
+            contents.names.push(NameRow {
+                path: edit.path.clone(),
+                name: name.clone(),
+                digest: edit.digest,
+                origin: edit.origin.clone(),
+                trail: vec![edit.path.clone()],
+            });
+        }
+        Ok(())
     }
 
     fn kept_content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {

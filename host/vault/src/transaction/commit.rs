@@ -39,6 +39,17 @@ impl Transaction {
         may(&mut self)?;
         self.check_rights()?;
         self.check_read_set()?;
+        if let Some(naming) = self.naming.take() {
+            if !self.has_no_writes() {
+                let message = "a call that names a version may not write anything else";
+                return Err(CommitError::Failed(VaultError::invalid(message)));
+            }
+            vault.storage.set_name(&by.caller, &naming)?;
+            return Ok(Committed {
+                is_landed: true,
+                ..nothing
+            });
+        }
         let changes = self.change_set(&by);
         let Some(id) = commit.apply(&changes)? else {
             return Ok(nothing);

@@ -131,6 +131,30 @@ impl Transaction {
         Ok(inside.all(|(name, _)| goes(name)) && self.staged_below(folder).next().is_none())
     }
 
+    /// Stages the folders from before the run. Returns those that stay although the run made them, with the change.
+    pub(super) fn stage_folders_of_run(
+        &mut self,
+        rows: &[ChangeRow],
+    ) -> Result<Vec<(String, String)>, VaultError> {
+        let mut wanted = BTreeMap::new();
+        let mut made_by = BTreeMap::new();
+        for row in rows {
+            let folders = row.folders.iter();
+            for folder in folders.filter(|folder| self.sees(&folder.path, Kind::Folder)) {
+                // The oldest change decides what was there before.
+                wanted.insert(folder.path.as_str(), !folder.is_new);
+                made_by.insert(folder.path.as_str(), row);
+            }
+        }
+        let kept = self.stage_folders(&mut wanted)?.into_iter();
+        Ok(kept
+            .filter_map(|path| {
+                let row = made_by.get(path.as_str())?;
+                row.files.is_empty().then(|| (path, row.id.clone()))
+            })
+            .collect())
+    }
+
     /// Stages that folders are there, or are not. Returns those that cannot go, because something is in them.
     pub(super) fn stage_folders(
         &mut self,

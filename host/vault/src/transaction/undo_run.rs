@@ -19,7 +19,7 @@ use crate::{
         stamp::{Digest, Node},
     },
     transaction::{Transaction, undo_data::described},
-    types::{Change, ChangeKind, Kind, RunSelection, RunUndo, UndoConflict},
+    types::{Change, ChangeKind, RunSelection, RunUndo, UndoConflict},
 };
 
 /// A run of more changes is refused.
@@ -402,30 +402,6 @@ impl Transaction {
             }
         }
         Ok(())
-    }
-
-    /// Stages the folders from before the run. Returns those that stay although the run made them, with the change.
-    fn stage_folders_of_run(
-        &mut self,
-        rows: &[ChangeRow],
-    ) -> Result<Vec<(String, String)>, VaultError> {
-        let mut wanted = BTreeMap::new();
-        let mut made_by = BTreeMap::new();
-        for row in rows {
-            let folders = row.folders.iter();
-            for folder in folders.filter(|folder| self.sees(&folder.path, Kind::Folder)) {
-                // The oldest change decides what was there before.
-                wanted.insert(folder.path.as_str(), !folder.is_new);
-                made_by.insert(folder.path.as_str(), row);
-            }
-        }
-        let kept = self.stage_folders(&mut wanted)?.into_iter();
-        Ok(kept
-            .filter_map(|path| {
-                let row = made_by.get(path.as_str())?;
-                row.files.is_empty().then(|| (path, row.id.clone()))
-            })
-            .collect())
     }
 
     /// Stages the net effect: everything leaves its place before anything gets one.

@@ -12,8 +12,9 @@ use serde_json::json;
 use crate::{
     diff::{DiffBudget, compare},
     error::VaultError,
+    path::folded,
     storage::{
-        records::{ChangeRow, FileRow},
+        records::{ChangeRow, FileRow, NameRow},
         stamp::{Digest, Node},
     },
     transaction::Transaction,
@@ -21,9 +22,9 @@ use crate::{
 };
 
 /// The version that is in the vault.
-const CURRENT: &str = "current";
+pub(super) const CURRENT: &str = "current";
 /// Begins the version before a change.
-const BEFORE: &str = "before-";
+pub(super) const BEFORE: &str = "before-";
 const MAX_VERSIONS: usize = 500;
 /// So many bytes are compared to count lines; versions after that have no counts.
 const MAX_COMPARED_BYTES: usize = 32 << 20;
@@ -135,6 +136,18 @@ fn left_at<'row>(row: &'row ChangeRow, path: &str) -> Left<'row> {
     }
 }
 
+/// A version that a name keeps.
+fn named_state(row: NameRow) -> FileState {
+    FileState {
+        id: row.name,
+        path: row.origin,
+        row: None,
+        digest: Some(row.digest),
+        is_listed: true,
+        is_first: false,
+    }
+}
+
 /// A version whose predecessor has not been visited yet.
 struct Uncounted {
     version: Version,
@@ -173,7 +186,8 @@ impl Transaction {
         let mut is_past = after.is_none_or(|after| after == CURRENT);
         let mut versions = Vec::new();
         let mut waiting: Option<Uncounted> = None;
-        while let Some(state) = walk.next(self)? {
+        let mut names = self.visible_names(&now)?;
+        while let Some((state, name)) = self.next_named(&mut walk, &mut names)? {
             if !state.is_listed {
                 continue;
             }
@@ -207,7 +221,7 @@ impl Transaction {
                     id: state.id,
                     path: state.path,
                     etag: state.digest.map(|digest| digest.etag()),
-                    name: None,
+                    name,
                     added: None,
                     removed: None,
                     kept,
@@ -242,9 +256,36 @@ impl Transaction {
         })
     }
 
+    /// The next state with its name; at the end those that only a name still keeps.
+    fn next_named(
+        &self,
+        walk: &mut StateWalk,
+        names: &mut Vec<NameRow>,
+    ) -> Result<Option<(FileState, Option<String>)>, VaultError> {
+        if let Some(state) = walk.next(self)? {
+            let is_this =
+                |row: &NameRow| Some(row.digest) == state.digest && row.origin == state.path;
+            let found = names.iter().position(is_this).filter(|_| state.is_listed);
+            let name = found.map(|at| names.remove(at).name);
+            return Ok(Some((state, name)));
+        }
+        Ok(names.pop().map(|row| {
+            let name = row.name.clone();
+            (named_state(row), Some(name))
+        }))
+    }
+
     /// The state that a version names, and the path that the history knows the file by.
-    fn state(&mut self, path: &str, version: &str) -> Result<(String, FileState), VaultError> {
+    pub(super) fn state(
+        &mut self,
+        path: &str,
+        version: &str,
+    ) -> Result<(String, FileState), VaultError> {
         let (now, mut walk) = self.walk_states(path)?;
+        let mut names = self.visible_names(&now)?.into_iter();
+        if let Some(row) = names.find(|row| folded(&row.name) == folded(version)) {
+            return Ok((now, named_state(row)));
+        }
         while let Some(state) = walk.next(self)? {
             if state.id == version {
                 return Ok((now, state));

@@ -1,12 +1,14 @@
-//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, retention
-//! in `retention`, and the operations of a caller in `history_operations`.
+//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, names
+//! of versions in `names`, retention in `retention`, and the operations of a caller in `history_operations`.
 //!
 //! A change is written as `pending` before anything is visible and becomes `done` afterwards. If a crash happens in
 //! between, the next start inspects the files to decide which.
 
 pub(crate) mod chunks;
 pub(crate) mod contents;
+mod names;
 pub(crate) mod retention;
+mod rows;
 mod schema;
 
 use notehost_sdk::Code;
@@ -19,7 +21,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, MutexGuard};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     VaultSettings,
@@ -27,13 +29,16 @@ use crate::{
     path::{PRIVATE, is_below},
     storage::{
         files::{
-            history::{contents::Stored, retention::Gauge},
+            history::{
+                contents::Stored,
+                retention::Gauge,
+                rows::{change_row, file_row, folder_row, kind_word},
+            },
             sync::sync_parent,
         },
-        records::{ChangeRow, FileRow, FolderRow},
+        records::{ChangeRow, FileRow},
         stamp::Digest,
     },
-    types::ChangeKind,
 };
 
 /// The database of one vault.
@@ -310,7 +315,11 @@ impl History {
 
     /// The bytes that a digest names, if they are still kept.
     pub(crate) fn bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {
-        contents::get(&self.connection(), digest).map_err(failed)
+        let connection = self.connection();
+        match contents::get(&connection, digest).map_err(failed)? {
+            Some(kept) => Ok(Some(kept)),
+            None => names::content(&connection, digest).map_err(failed),
+        }
     }
 
     fn select(
@@ -387,7 +396,10 @@ impl History {
 /// A change is undone if one that takes it back is in force: what this one takes back is, and what that had taken back
 /// may be in force again.
 fn mark_done(connection: &Connection, id: &str) -> rusqlite::Result<()> {
-    connection.execute("UPDATE changes SET done = 1 WHERE id = ?1", [id])?;
+    let is_new = "UPDATE changes SET done = 1 WHERE id = ?1 AND done = 0";
+    if connection.execute(is_new, [id])? > 0 {
+        names::follow(connection, id)?;
+    }
     // Ids sort by time, and a change takes back earlier ones only: the latest first, each is settled once.
     let mut ahead: BTreeSet<String> = undoes(connection, id)?.into_iter().collect();
     while let Some(id) = ahead.pop_last() {
@@ -422,63 +434,6 @@ fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
         )?
         .query_map([id], |row| row.get(0))?
         .collect()
-}
-
-fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
-    Ok(ChangeRow {
-        number: row.get(0)?,
-        id: row.get(1)?,
-        time: row.get::<_, i64>(2)? as u64,
-        caller: row.get(3)?,
-        action: row.get(4)?,
-        undoes: row.get(5)?,
-        undoes_whole: row.get(6)?,
-        undoes_run: Vec::new(),
-        undone: row.get(7)?,
-        key: None,
-        files: Vec::new(),
-        data: Vec::new(),
-        folders: Vec::new(),
-    })
-}
-
-fn folder_row(row: &Row<'_>) -> rusqlite::Result<FolderRow> {
-    Ok(FolderRow {
-        path: row.get(0)?,
-        is_new: row.get(1)?,
-    })
-}
-
-fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
-    let digest = |index: usize| -> rusqlite::Result<Option<Digest>> {
-        Ok(row
-            .get::<_, Option<Vec<u8>>>(index)?
-            .and_then(|bytes| Digest::from_bytes(&bytes)))
-    };
-    Ok(FileRow {
-        path: row.get(0)?,
-        from: row.get(1)?,
-        kind: match row.get::<_, String>(2)?.as_str() {
-            "create" => ChangeKind::Create,
-            "rename" => ChangeKind::Rename,
-            "delete" => ChangeKind::Delete,
-            _ => ChangeKind::Modify,
-        },
-        before: digest(3)?,
-        after: digest(4)?,
-        mode_before: row.get(5)?,
-        mode_after: row.get(6)?,
-        trash: row.get(7)?,
-    })
-}
-
-fn kind_word(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Create => "create",
-        ChangeKind::Modify => "modify",
-        ChangeKind::Rename => "rename",
-        ChangeKind::Delete => "delete",
-    }
 }
 
 fn failed(error: rusqlite::Error) -> VaultError {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::storage::files::history::{contents, retention};
+use crate::storage::files::history::{contents, names, retention};
 
 /// The log is cut to this length when SQLite restarts it: one large commit does not leave a large file for good.
 const MAX_LOG_BYTES: i64 = 16 << 20;
@@ -100,7 +100,7 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
                 .execute_batch(&format!("ALTER TABLE changes ADD COLUMN {column} {kind}"))?;
         }
     }
-    for schema in [KEYS, contents::SCHEMA, retention::SCHEMA] {
+    for schema in [KEYS, contents::SCHEMA, names::SCHEMA, retention::SCHEMA] {
         transaction.execute_batch(schema)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;
