@@ -16,11 +16,11 @@ const BATCH_SIZE: u32 = 100;
 const DEFAULT_LIMIT: usize = 50;
 const MAX_LIMIT: usize = 500;
 /// Begins a cursor; the id of the last version of the page follows.
-const CURSOR_PREFIX: &str = "v";
+const CURSOR_PREFIX: &str = "after-";
 /// After this time the diff algorithm falls back to an approximation.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// List the versions of a note, newest first, across renames and removal: who changed it when, and how many lines.
+/// List the versions of a note, newest first, across renames and removal.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 #[args]
@@ -203,9 +203,9 @@ pub(crate) fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
 pub struct Diff {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// The old version: an id or name from `history`; `before-ID` for the one before a change.
+    /// From `history`: an id or name; `before-ID`: the one before a change.
     pub version: String,
-    /// The new version (default: the current note).
+    /// Another version (default: the current note).
     pub to: Option<String>,
 }
 

@@ -15,7 +15,7 @@ use notehost_sdk::dates::Moment;
 /// Maximum number of notes in one call.
 const MAX_NOTES: usize = 100;
 
-/// Read a note, or a section or some lines of it; with `version` as it was earlier.
+/// Read a note, or a section or some lines of it.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (a section): `{"path": "Garden/Compost", "section": "When it smells"}`
@@ -35,7 +35,7 @@ pub struct Read {
     pub limit: Option<usize>,
     /// Truncate after about this many tokens (default 20000).
     pub max_tokens: Option<usize>,
-    /// An earlier version: an id or name from `history`. Its etag is no `if_match` for the current note.
+    /// An earlier version, from `history`. Its etag is no `if_match`.
     pub version: Option<String>,
 }
 

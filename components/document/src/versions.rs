@@ -26,18 +26,17 @@ pub(crate) fn as_text(path: &str, version: &str, bytes: Vec<u8>) -> Result<Strin
     })
 }
 
-/// Bring back an earlier version of a note, or one section of it, also if it changed later: roll back, revert. The path
-/// stays. `dry_run` shows the diff; `undo` takes it back.
+/// Bring back an earlier version of a note, or one section of it.
 ///
 /// Example: `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
 /// Example (one section): `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2", "section": "When it smells"}`
 #[args]
 pub struct RestoreVersion {
-    /// The note: path, unique name or `[[link]]`; a removed note by its path.
+    /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// An id or name from `history`; `before-ID` for the version before a change.
+    /// From `history`: an id or name; `before-ID`: the one before a change.
     pub version: String,
-    /// Only this section of the version, by heading path: `A > B`.
+    /// Only this section, by heading path: `A > B`.
     pub section: Option<String>,
 }
 
@@ -115,18 +114,16 @@ impl Action for RestoreVersion {
     }
 }
 
-/// Name a version of a note (the current one by default): a label, tag or checkpoint. A named version is kept when old ones are
-/// pruned. Unique per note; a new name replaces the version's name, and `""` removes it. Not part of the history: `undo`
-/// does not affect names.
+/// Name a version of a note, so that it is kept. Names are not part of the history.
 ///
 /// Example: `{"path": "Garden/Compost", "name": "before the move"}`
 #[args]
 pub struct NameVersion {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// An id or name from `history` (default: the current version).
+    /// From `history` (default: the current version).
     pub version: Option<String>,
-    /// Up to 80 characters; empty removes the name.
+    /// Unique per note, up to 80 characters; empty removes the name.
     pub name: String,
 }
 
