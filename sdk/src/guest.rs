@@ -29,7 +29,7 @@ use crate::index::{
 };
 use crate::{
     Blob, CallLimits, Change, Code, Content, Describes, Entry, Error, FileChange, Kind, Level,
-    Page, RawVault, Result, Tier, Trashed,
+    Page, RawVault, Result, Tier, Trashed, Version,
 };
 pub use exports::notehost::domain::domain::Guest;
 use notehost::domain::vault as wire;
@@ -195,18 +195,7 @@ impl RawVault for wire::Vault {
 
     fn history(&self, path: Option<&str>, after: Option<&str>, limit: u32) -> Result<Vec<Change>> {
         let changes = wire::Vault::history(self, path, after, limit).map_err(from_wire)?;
-        Ok(changes
-            .into_iter()
-            .map(|change| Change {
-                id: change.id,
-                time: change.time,
-                caller: change.caller,
-                action: change.action,
-                undoes: change.undoes,
-                undone: change.undone,
-                files: change.files.into_iter().map(file_change).collect(),
-            })
-            .collect())
+        Ok(changes.into_iter().map(change).collect())
     }
 
     fn before(&self, path: &str, change: &str) -> Result<Option<Blob>> {
@@ -217,6 +206,20 @@ impl RawVault for wire::Vault {
     fn undo(&self, change: &str) -> Result<Vec<FileChange>> {
         let files = wire::Vault::undo(self, change).map_err(from_wire)?;
         Ok(files.into_iter().map(file_change).collect())
+    }
+
+    fn versions(&self, path: &str, after: Option<&str>, limit: u32) -> Result<Vec<Version>> {
+        let versions = wire::Vault::versions(self, path, after, limit).map_err(from_wire)?;
+        Ok(versions.into_iter().map(version).collect())
+    }
+
+    fn read_version(&self, path: &str, version: &str) -> Result<Blob> {
+        let found = wire::Vault::read_version(self, path, version).map_err(from_wire)?;
+        Ok(blob(found))
+    }
+
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()> {
+        wire::Vault::name_version(self, path, version, name).map_err(from_wire)
     }
 
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {
@@ -343,6 +346,31 @@ fn blob(blob: wire::Blob) -> Blob {
     Blob {
         bytes: blob.bytes,
         etag: blob.etag,
+    }
+}
+
+fn change(change: wire::Change) -> Change {
+    Change {
+        id: change.id,
+        time: change.time,
+        caller: change.caller,
+        action: change.action,
+        undoes: change.undoes,
+        undone: change.undone,
+        files: change.files.into_iter().map(file_change).collect(),
+    }
+}
+
+fn version(version: wire::Version) -> Version {
+    Version {
+        id: version.id,
+        path: version.path,
+        change: version.change.map(change),
+        etag: version.etag,
+        name: version.name,
+        added: version.added,
+        removed: version.removed,
+        kept: version.kept,
     }
 }
 

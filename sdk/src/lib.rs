@@ -101,7 +101,7 @@ pub use readable::{Readable, readable};
 pub use reply_text::ReplyText;
 pub use vault::{
     Blob, CallLimits, Change, ChangeKind, Content, Entry, FileChange, Kind, Level, Page, RawVault,
-    Tier, Trashed, Vault,
+    Tier, Trashed, Vault, Version,
 };
 
 #[doc(hidden)]

@@ -168,6 +168,28 @@ pub struct Change {
     pub files: Vec<FileChange>,
 }
 
+/// A version of a file: a state that a change left, or that another program wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Version {
+    /// For `read_version`: the id of the change that left it. If another program wrote it, `before-` and the id of the
+    /// change that replaced it, or `current`.
+    pub id: String,
+    /// The path of the file then.
+    pub path: String,
+    /// The change that left it; `None` if another program wrote it.
+    pub change: Option<Change>,
+    /// Its etag; `None` if the file was removed.
+    pub etag: Option<String>,
+    /// Its name, if a caller gave it one.
+    pub name: Option<String>,
+    /// Lines added since the version before (bytes, if it is not text); `None` if that is not known.
+    pub added: Option<u64>,
+    /// Lines removed since the version before.
+    pub removed: Option<u64>,
+    /// Whether its content can still be read.
+    pub kept: bool,
+}
+
 /// Non-text content of a reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -253,6 +275,12 @@ pub trait RawVault {
     fn before(&self, path: &str, change: &str) -> Result<Option<Blob>>;
     /// Stages the inverse of a change.
     fn undo(&self, change: &str) -> Result<Vec<FileChange>>;
+    /// The versions of a file, latest first, also under previous names and after its removal.
+    fn versions(&self, path: &str, after: Option<&str>, limit: u32) -> Result<Vec<Version>>;
+    /// The content of a version of a file, by its id or name, `current`, or `before-` and the id of a change.
+    fn read_version(&self, path: &str, version: &str) -> Result<Blob>;
+    /// Names a version of a file, or removes its name. A call that does may not write anything else.
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()>;
 
     /// The value of a key in the component's store.
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>>;

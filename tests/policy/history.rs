@@ -273,3 +273,108 @@ fn retention_is_fair_between_callers() {
             .contains(&flood(19)[..40])
     );
 }
+
+#[test]
+fn a_run_of_a_caller_is_undone_as_one_change() {
+    let place = place_with_notes(|_| ());
+    let run_of = |arguments: &[&str]| {
+        let span = ["undo", "--caller", "stdio", "--since", "1h"];
+        history(&place, &[&span[..], arguments].concat())
+    };
+    let none = run_of(&["--yes"]);
+    assert_eq!(none.code, Some(1), "{none:#?}");
+    assert!(none.errors.contains("no changes by `stdio`"), "{none:#?}");
+
+    let before = (place.read("Work/Plan.md"), place.read("Work/Old.md"));
+    let mut client = over_stdio(&place);
+    let mut changes = Vec::new();
+    for (name, arguments) in [
+        (
+            "document.append",
+            json!({"path": "Work/Plan", "text": "one"}),
+        ),
+        (
+            "document.rename",
+            json!({"path": "Work/Plan", "to": "Renamed"}),
+        ),
+        (
+            "document.append",
+            json!({"path": "Work/Old", "text": "two"}),
+        ),
+        (
+            "document.create",
+            json!({"path": "Diary/New", "content": "new\n"}),
+        ),
+    ] {
+        changes.push(change(&mut client, name, arguments));
+    }
+    stop(client.process());
+    place.write("Diary/New.md", "written by hand\n");
+    let now = place.snapshot();
+
+    // Nothing happens without a confirmation, and a preview lists the conflicts.
+    let refused = run_of(&[]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    assert!(refused.errors.contains("--yes"), "{refused:#?}");
+    let shown = run_of(&["--dry-run"]);
+    assert_eq!(shown.code, Some(0), "{shown:#?}");
+    let shown = shown.json();
+    assert_eq!(shown["dry_run"], true);
+    assert_eq!(
+        shown["conflicts"],
+        json!([{
+            "path": "Diary/New.md",
+            "change": changes[3],
+            "reason": "changed by another program",
+        }])
+    );
+    changes.reverse();
+    assert_eq!(shown["undoes"], json!(changes));
+    place.snapshot().assert_same_as(&now);
+
+    let undone = run_of(&["--yes"]);
+    assert_eq!(undone.code, Some(0), "{undone:#?}");
+    assert_eq!(
+        (place.read("Work/Plan.md"), place.read("Work/Old.md")),
+        before
+    );
+    assert_eq!(place.read("Work/Renamed.md"), None);
+    let by_hand = place.read("Diary/New.md");
+    assert_eq!(by_hand.as_deref(), Some(&b"written by hand\n"[..]));
+    let id = undone.json()["change"]
+        .as_str()
+        .expect("a change")
+        .to_owned();
+    let latest = items(&place, &["list"]);
+    assert_eq!(
+        (&latest[0]["change"], &latest[0]["caller"]),
+        (&json!(id), &json!("cli"))
+    );
+    let is_undone = |item: &Value| item["undone"] == true;
+    assert_eq!(latest.iter().filter(|item| is_undone(item)).count(), 3);
+
+    // It is one change, and can be undone.
+    let redone = history(&place, &["undo", &id]);
+    assert_eq!(redone.code, Some(0), "{redone:#?}");
+    assert!(place.read("Work/Renamed.md").is_some());
+    assert_eq!(place.read("Work/Plan.md"), None);
+
+    for (arguments, expected) in [
+        (&["undo", "--caller", "stdio"][..], "--since"),
+        (&["undo"], "CHANGE"),
+        (
+            &["undo", &id, "--caller", "stdio", "--since", "1h"],
+            "cannot be used",
+        ),
+        (
+            &[
+                "undo", "--caller", "stdio", "--since", "1h", "--until", "2h",
+            ],
+            "before",
+        ),
+    ] {
+        let wrong = history(&place, arguments);
+        assert_eq!(wrong.code, Some(2), "{wrong:#?}");
+        assert!(wrong.errors.contains(expected), "{wrong:#?}");
+    }
+}

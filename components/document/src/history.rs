@@ -1,20 +1,26 @@
-//! The history of notes: `history`, `diff`, `undo`.
+//! The history of notes: `history`, `diff`, `undo`. Reading and restoring a version is in `versions`.
 
 use std::time::Duration;
 
+use notehost_sdk::dates::Moment;
+use notehost_sdk::pages::{checked_limit, more, unknown_cursor};
 use notehost_sdk::prelude::*;
-use notehost_sdk::{Change, is_note};
+use notehost_sdk::{Change, Version, is_note};
 use similar::TextDiff;
 
-use notehost_sdk::dates::Moment;
-use notehost_sdk::pages::{Span, more};
+use crate::versions::as_text;
 
 /// Changes per request to the host when searching the history.
 const BATCH_SIZE: u32 = 100;
+/// Versions per page.
+const DEFAULT_LIMIT: usize = 50;
+const MAX_LIMIT: usize = 500;
+/// Begins a cursor; the id of the last version of the page follows.
+const CURSOR_PREFIX: &str = "after-";
 /// After this time the diff algorithm falls back to an approximation.
 const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// List the changes to a note, newest first, across renames and removal.
+/// List the versions of a note, newest first, across renames and removal.
 ///
 /// Example: `{"path": "Garden/Compost"}`
 #[args]
@@ -27,34 +33,45 @@ pub struct History {
     pub cursor: Option<String>,
 }
 
-/// Changes of a note.
+/// Versions of a note.
 #[reply]
 pub struct VersionPage {
-    /// The changes, newest first.
-    pub items: Vec<Version>,
+    /// The versions, newest first.
+    pub items: Vec<VersionItem>,
     /// Cursor of the next page.
     pub next_cursor: Option<String>,
 }
 
-/// One change.
+/// One version.
 #[reply]
-pub struct Version {
-    /// The change id, for `diff` and `undo`.
-    pub change: String,
-    /// The note's path after the change.
+pub struct VersionItem {
+    /// For `read`, `diff` and `restore_version`: the id of the change that left it; `current` or `before-` and a change id if
+    /// another program wrote it.
+    pub version: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// The note's path then.
     pub path: String,
+    /// The change id, for `undo`; omitted if another program wrote it.
+    pub change: Option<String>,
     /// When it was made.
-    pub time: String,
+    pub time: Option<String>,
     /// Who made it.
-    pub caller: String,
+    pub caller: Option<String>,
     /// The action that made it.
-    pub action: String,
+    pub action: Option<String>,
     /// Kind of change: `create`, `modify`, `rename`, `delete`.
     pub kind: Option<String>,
     /// The note's previous path, if it was renamed.
     pub from: Option<String>,
     /// Number of changed files, if more than this note.
     pub files: Option<usize>,
+    /// Lines added since the version before.
+    pub added: Option<u64>,
+    /// Lines removed since the version before.
+    pub removed: Option<u64>,
+    /// `false`: its text is no longer kept.
+    pub kept: Option<bool>,
     /// The change that it undid.
     pub undoes: Option<String>,
     /// `true`: it was undone.
@@ -66,62 +83,103 @@ impl Action for History {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<VersionPage> {
-        let span = Span::new(self.limit, self.cursor.as_deref())?;
-        let mut path = path_with_history(vault, &self.path)?;
-        let versions = vault
-            .history(Some(&path), None, span.needed())?
-            .into_iter()
-            .map(|change| version(change, &mut path))
-            .collect();
-        let (items, next_cursor) = span.of(versions);
-        Ok(VersionPage { items, next_cursor })
+        let limit = checked_limit(self.limit, DEFAULT_LIMIT, MAX_LIMIT)?;
+        let after = match self.cursor.as_deref() {
+            None => None,
+            Some(cursor) => Some(
+                cursor
+                    .strip_prefix(CURSOR_PREFIX)
+                    .ok_or_else(|| unknown_cursor(cursor))?,
+            ),
+        };
+        let path = path_with_history(vault, &self.path)?;
+        let mut versions = Vec::new();
+        let mut last = after.map(str::to_owned);
+        // One more than asked for shows whether there are more; the host returns a limited number at once.
+        while versions.len() <= limit {
+            let needed = u32::try_from(limit + 1 - versions.len()).unwrap_or(u32::MAX);
+            let batch = vault.versions(&path, last.as_deref(), needed)?;
+            let Some(end) = batch.last() else { break };
+            last = Some(end.id.clone());
+            versions.extend(batch);
+        }
+        let has_more = versions.len() > limit;
+        versions.truncate(limit);
+        let end = versions.last().filter(|_| has_more);
+        Ok(VersionPage {
+            next_cursor: end.map(|end| format!("{CURSOR_PREFIX}{}", end.id)),
+            items: versions.into_iter().map(item).collect(),
+        })
     }
 
     fn text(output: &VersionPage) -> String {
         if output.items.is_empty() {
             return "no recorded changes".to_owned();
         }
-        let lines = output.items.iter().map(|item| {
-            let mut line = format!(
-                "{}  {}  {} by {}",
-                item.change, item.time, item.action, item.caller
-            );
-            if let Some(from) = &item.from {
-                line.push_str(&format!(", was `{from}`"));
-            }
-            if item.undone == Some(true) {
-                line.push_str(", undone");
-            }
-            line
-        });
-        lines.collect::<Vec<_>>().join("\n") + &more(output.next_cursor.as_ref())
+        let lines: Vec<String> = output.items.iter().map(VersionItem::line).collect();
+        lines.join("\n") + &more(output.next_cursor.as_ref())
     }
 }
 
-/// A change from the view of the note that was at `path` after it. Sets `path` to the note's path before the change.
-fn version(change: Change, path: &mut String) -> Version {
-    let files = change.files.len();
-    let touched = change.files.into_iter().find(|file| file.path == *path);
-    let after = path.clone();
-    if let Some(from) = touched.as_ref().and_then(|file| file.from.clone()) {
-        *path = from;
+impl VersionItem {
+    fn line(&self) -> String {
+        let mut line = self.version.clone();
+        if let Some(name) = &self.name {
+            line.push_str(&format!(" \"{name}\""));
+        }
+        match (&self.time, &self.action, &self.caller) {
+            (Some(time), Some(action), Some(caller)) => {
+                line.push_str(&format!("  {time}  {action} by {caller}"));
+            }
+            _ => line.push_str("  by another program"),
+        }
+        if let (Some(added), Some(removed)) = (self.added, self.removed) {
+            line.push_str(&format!(" +{added} −{removed}"));
+        }
+        if let Some(from) = &self.from {
+            line.push_str(&format!(", was `{from}`"));
+        }
+        if self.undone == Some(true) {
+            line.push_str(", undone");
+        }
+        if self.kept == Some(false) {
+            line.push_str(", no longer kept");
+        }
+        line
     }
-    Version {
-        change: change.id,
-        path: after,
-        time: Moment::at(change.time).iso(),
-        caller: change.caller,
-        action: change.action,
-        kind: touched.as_ref().map(|file| file.kind.as_str().to_owned()),
-        from: touched.and_then(|file| file.from),
+}
+
+fn item(version: Version) -> VersionItem {
+    let is_removed = version.etag.is_none();
+    let change = version.change;
+    let files = change.as_ref().map_or(0, |change| change.files.len());
+    let touched = change.as_ref().and_then(|change| {
+        let mut files = change.files.iter();
+        files.find(|file| file.path == version.path)
+    });
+    VersionItem {
+        kind: touched.map(|file| file.kind.as_str().to_owned()),
+        from: touched.and_then(|file| file.from.clone()),
+        version: version.id,
+        name: version.name,
+        path: version.path,
+        time: change.as_ref().map(|change| Moment::at(change.time).iso()),
+        caller: change.as_ref().map(|change| change.caller.clone()),
+        action: change.as_ref().map(|change| change.action.clone()),
         files: (files > 1).then_some(files),
-        undoes: change.undoes,
-        undone: change.undone.then_some(true),
+        added: version.added,
+        removed: version.removed,
+        kept: (!version.kept && !is_removed).then_some(false),
+        undoes: change.as_ref().and_then(|change| change.undoes.clone()),
+        undone: change
+            .as_ref()
+            .and_then(|change| change.undone.then_some(true)),
+        change: change.map(|change| change.id),
     }
 }
 
 /// The path of a note that exists or is only in the history.
-fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
+pub(crate) fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
     let not_found = match vault.find_note(name) {
         Err(error) if error.kind() == Code::NotFound => error,
         found => return found,
@@ -137,16 +195,17 @@ fn path_with_history(vault: &Vault, name: &str) -> Result<String> {
     }
 }
 
-/// Compare a note before a change with the current note, as a unified diff.
+/// Compare a version of a note with the current note, or two versions, as a unified diff.
 ///
 /// Example: `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
+/// Example (what a change did): `{"path": "Garden/Compost", "version": "before-068tmz9ky5r4x2", "to": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Diff {
     /// The note: path, unique name or `[[link]]`.
     pub path: String,
-    /// A change id from `history`: the version before this change.
+    /// From `history`: an id or name; `before-ID`: the one before a change.
     pub version: String,
-    /// A change id: the version after this change (default: the current note).
+    /// Another version (default: the current note).
     pub to: Option<String>,
 }
 
@@ -169,11 +228,9 @@ impl Action for Diff {
 
     fn run(self, vault: &Vault) -> Result<Difference> {
         let path = path_with_history(vault, &self.path)?;
-        let old = text_before(vault, &path, &self.version)?;
-        let (new, until) = match &self.to {
-            None => (text_now(vault, &path)?, "now".to_owned()),
-            Some(change) => (text_after(vault, &path, change)?, format!("after {change}")),
-        };
+        let to = self.to.as_deref().unwrap_or("current");
+        let old = text_of_version(vault, &path, &self.version)?;
+        let new = text_of_version(vault, &path, to)?;
         let diff = TextDiff::configure()
             .timeout(DIFF_TIMEOUT)
             .diff_lines(old.as_str(), new.as_str());
@@ -186,12 +243,11 @@ impl Action for Diff {
             removed += op.old_range().len();
             added += op.new_range().len();
         }
-        let from = format!("{path} before {}", self.version);
         let diff = match added + removed {
             0 => String::new(),
             _ => diff
                 .unified_diff()
-                .header(&from, &format!("{path} {until}"))
+                .header(&format!("{path} {}", self.version), &format!("{path} {to}"))
                 .to_string(),
         };
         Ok(Difference {
@@ -218,53 +274,19 @@ impl Action for Diff {
     }
 }
 
-/// The text of a note before a change. The change refers to the note by its path at that time.
-fn text_before(vault: &Vault, path: &str, change: &str) -> Result<String> {
-    let found = search(vault, path, |candidate| candidate.id == change)?;
-    let (_, then) = found.ok_or_else(|| unaffected_error(change, path))?;
-    match vault.before(&then, change)? {
-        Some(blob) => as_text(path, blob.bytes),
-        None => Ok(String::new()),
-    }
-}
-
-fn unaffected_error(change: &str, path: &str) -> Error {
-    Error::not_found(format!(
-        "change `{change}` did not affect `{path}`: `history` lists the changes that did"
-    ))
-}
-
-fn text_now(vault: &Vault, path: &str) -> Result<String> {
-    match vault.read(path) {
-        Ok(blob) => as_text(path, blob.bytes),
-        Err(error) if error.kind() == Code::NotFound => Ok(String::new()),
+/// The text of a version; empty if the note did not exist then.
+fn text_of_version(vault: &Vault, path: &str, version: &str) -> Result<String> {
+    match vault.read_version(path, version) {
+        Ok(blob) => as_text(path, version, blob.bytes),
+        Err(error)
+            if error
+                .details()
+                .is_some_and(|details| details["removed"] == true) =>
+        {
+            Ok(String::new())
+        }
         Err(error) => Err(error),
     }
-}
-
-/// The text of a note after a change: the text before the next change, or the current text.
-fn text_after(vault: &Vault, path: &str, change: &str) -> Result<String> {
-    let mut next = None;
-    let found = search(vault, path, |candidate| {
-        let is_it = candidate.id == change;
-        if !is_it {
-            next = Some(candidate.id.clone());
-        }
-        is_it
-    })?;
-    match (found, next) {
-        (None, _) => Err(unaffected_error(change, path)),
-        (Some(_), None) => text_now(vault, path),
-        (Some(_), Some(next)) => text_before(vault, path, &next),
-    }
-}
-
-fn as_text(path: &str, bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|_| {
-        Error::unsupported(format!(
-            "a version of `{path}` is not UTF-8 text and cannot be compared"
-        ))
-    })
 }
 
 /// The newest change of a note that matches, and the note's path after that change.

@@ -16,6 +16,7 @@ pub mod properties;
 pub mod read_actions;
 pub mod sections;
 pub mod trash;
+pub mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,8 @@ domain! {
         "tree" => list_actions::Tree,
         "history" => history::History,
         "diff" => history::Diff,
+        "restore_version" => versions::RestoreVersion,
+        "name_version" => versions::NameVersion,
         "undo" => history::Undo,
         "extract_section" => extract_section::ExtractSection,
         "merge" => merge::Merge,

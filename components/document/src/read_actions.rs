@@ -9,6 +9,7 @@ use notehost_sdk::serde_json::Value;
 use notehost_sdk::text;
 
 use crate::changes::Lines;
+use crate::versions::read_version;
 use notehost_sdk::dates::Moment;
 
 /// Maximum number of notes in one call.
@@ -19,6 +20,7 @@ const MAX_NOTES: usize = 100;
 /// Example: `{"path": "Garden/Compost"}`
 /// Example (a section): `{"path": "Garden/Compost", "section": "When it smells"}`
 /// Example (some lines): `{"path": "Garden/Compost", "offset": 6, "limit": 5}`
+/// Example (an earlier version): `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
 #[args]
 pub struct Read {
     /// The note: path, unique name or `[[link]]`.
@@ -33,6 +35,8 @@ pub struct Read {
     pub limit: Option<usize>,
     /// Truncate after about this many tokens (default 20000).
     pub max_tokens: Option<usize>,
+    /// An earlier version, from `history`. Its etag is no `if_match`.
+    pub version: Option<String>,
 }
 
 /// Level of detail.
@@ -50,22 +54,33 @@ impl Action for Read {
     const EFFECT: Effect = Effect::Read;
 
     fn run(self, vault: &Vault) -> Result<NoteText> {
-        let note = vault.read_note(&self.path)?;
+        let note = match &self.version {
+            Some(version) => read_version(vault, &self.path, version)?,
+            None => vault.read_note(&self.path)?,
+        };
         let mut read = self.part_of(&note)?;
+        read.version = self.version.clone();
         if self.format == Some(Format::Detailed) {
             match text::frontmatter::properties(&note.text) {
                 Ok(properties) => read.properties = Some(properties),
                 Err(error) => read.properties_error = Some(error.to_string()),
             }
-            let entry = vault.stat(&note.path)?;
-            read.size = Some(entry.size);
-            read.modified = Some(Moment::at(entry.modified).iso());
+            read.size = Some(note.text.len() as u64);
+            // When an earlier version was written is in `history`.
+            if self.version.is_none() {
+                let entry = vault.stat(&note.path)?;
+                read.size = Some(entry.size);
+                read.modified = Some(Moment::at(entry.modified).iso());
+            }
         }
         Ok(read)
     }
 
     fn text(output: &NoteText) -> String {
         let mut text = heading_line(&output.path, output.lines, &output.etag);
+        if let Some(version) = &output.version {
+            text = format!("Version {version}, not the current text. {text}");
+        }
         // From line 1 on, the content includes them.
         if let Some(properties) = &output.properties
             && output.lines.from > 1
@@ -96,6 +111,7 @@ impl Read {
             offset: None,
             limit: None,
             max_tokens,
+            version: None,
         }
     }
 
@@ -258,5 +274,6 @@ fn over_budget(note: Note) -> NoteText {
         truncated: is_left.then_some(true),
         next_offset: is_left.then_some(1),
         advice: None,
+        version: None,
     }
 }

@@ -44,7 +44,7 @@ pub struct ChangeItem {
     pub undoes: Option<String>,
     /// Whether a later change undid this one.
     pub undone: bool,
-    /// The changed files.
+    /// The changed files; none if only folders or the data of a component changed.
     pub files: Vec<ChangedFile>,
 }
 

@@ -239,7 +239,7 @@ link. `link.backlinks` and `link.neighbours` find connected notes.
 const EDITING: &str = "\
 Read before you write, and give the `etag` as `if_match`. `document.edit` replaces exact passages, `document.append` adds \
 at the end or to a section, `document.set_properties` changes the frontmatter; everything else keeps its bytes. \
-`dry_run: true` shows the diff. Every change has an id: `document.undo` reverts it.
+`dry_run: true` shows the diff. Every change has an id: `document.undo` reverts it. Names of versions and settings of an admin are no changes of the vault.
 ";
 
 const LINKING: &str = "\

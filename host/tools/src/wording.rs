@@ -23,7 +23,7 @@ const ON_ARGUMENT: [usize; 10] = [96, 80, 72, 64, 56, 48, 40, 32, 24, 16];
 const DELETES: &str = "!";
 
 /// The share of the budget that is reserved for arguments while the lines on actions are chosen, in percent.
-const ARGUMENTS_PERCENT: usize = 3;
+const ARGUMENTS_PERCENT: usize = 1;
 
 /// The verbosity of a tool: the maximum length of its descriptions in bytes.
 #[derive(Debug, Clone, Copy, Default)]

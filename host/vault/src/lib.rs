@@ -9,7 +9,7 @@
 //! transaction/   lookup, read, view          reads
 //!                stage, trash, store         staged writes
 //!                validate, revocation        checks before a commit
-//!                changes, history_operations
+//!                changes, history_operations, versions
 //! storage/       the trait that a place for notes implements
 //!                files/                      folders, locks, listings: the only code that touches the disk
 //!                files/commit/               plan, prepare, steps, journal, recovery
@@ -54,10 +54,10 @@ pub use storage::files::commit::journal::fuzz_journal;
 pub use storage::files::inspect::{Findings, LARGE_NOTE, holder, inspect};
 pub use storage::stamp::Stamp;
 pub use storage::{ChangeFeed, ChangeListener, ExternalChange, FileStat};
-pub use transaction::{RecomputeAnswer, Transaction};
+pub use transaction::{DataChanges, RecomputeAnswer, Transaction};
 pub use types::{
-    Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, StagedChange,
-    Trashed,
+    Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, RunSelection,
+    RunUndo, StagedChange, Trashed, UndoConflict, Version,
 };
 
 use storage::{
@@ -196,7 +196,7 @@ impl Vault {
         Ok(change.map(|change| Committed {
             is_landed: true,
             files: change.files.iter().map(FileRow::to_file_change).collect(),
-            change: Some(change.id).filter(|_| !change.files.is_empty()),
+            change: (!change.is_empty()).then_some(change.id),
         }))
     }
 

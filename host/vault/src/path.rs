@@ -12,6 +12,8 @@ const MAX_PATH_BYTES: usize = 4096;
 
 /// The folder of the vault's own files, inside the vault.
 pub const PRIVATE: &str = ".notehost";
+/// The folder for the data of components.
+pub(crate) const DATA: &str = ".notehost/store";
 
 /// Checks a guest's path. `""` is the vault itself and has no parts.
 ///

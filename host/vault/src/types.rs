@@ -50,6 +50,58 @@ pub struct Change {
     pub files: Vec<FileChange>,
 }
 
+/// The changes of one caller in a time span.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSelection {
+    /// Who made them.
+    pub caller: String,
+    /// The beginning, in milliseconds since 1970.
+    pub since: u64,
+    /// The end, inclusive; `None` for now.
+    pub until: Option<u64>,
+}
+
+/// What the undo of a run comes to, besides what is staged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunUndo {
+    /// The changes of the run, the latest first.
+    pub changes: Vec<Change>,
+    /// Files that stay as they are, by path.
+    pub conflicts: Vec<UndoConflict>,
+}
+
+/// A file that the undo of a run leaves as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UndoConflict {
+    /// The file, by its path after the change.
+    pub path: String,
+    /// The change that cannot be undone in it.
+    pub change: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A version of a file: a state that a change left, or that another program wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The id of the change that left it; else `before-` and the id of the change that replaced it, or `current`.
+    pub id: String,
+    /// The path of the file then.
+    pub path: String,
+    /// The change that left it; `None` if another program wrote it.
+    pub change: Option<Change>,
+    /// Its etag; `None` if the file was removed.
+    pub etag: Option<String>,
+    /// Its name, if a caller gave it one.
+    pub name: Option<String>,
+    /// Lines added since the version before, for binary content bytes; `None` if that is not known.
+    pub added: Option<u64>,
+    /// Lines removed since the version before.
+    pub removed: Option<u64>,
+    /// Whether its content can be read.
+    pub kept: bool,
+}
+
 /// The net effect of a transaction on one file, before it is committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedChange {
@@ -111,7 +163,7 @@ pub struct CommitNote {
 pub struct Committed {
     /// Whether anything changed: a note, a folder, or the store of a component.
     pub is_landed: bool,
-    /// For `undo`; `None` if no file changed.
+    /// For `undo`; `None` if nothing changed.
     pub change: Option<String>,
     /// What happened to which file.
     pub files: Vec<FileChange>,

@@ -38,6 +38,8 @@ pub struct NoteText {
     pub next_offset: Option<usize>,
     /// How to read the rest.
     pub advice: Option<String>,
+    /// The version that this is, if not the current one.
+    pub version: Option<String>,
 }
 
 /// Which lines of a note to read.
@@ -111,6 +113,7 @@ pub fn part_of(note: &Note, query: ReadQuery<'_>) -> Result<NoteText> {
         truncated: is_short.then_some(true),
         next_offset,
         advice: is_short.then(|| advice(&window, next_offset, max_tokens)),
+        version: None,
     })
 }
 

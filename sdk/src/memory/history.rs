@@ -11,9 +11,21 @@ use crate::{Blob, Change, ChangeKind, Error, FileChange, Kind, Result, Tier};
 #[derive(Debug, Default)]
 pub(super) struct History {
     /// In order, latest last.
-    commits: Vec<Commit>,
+    pub(super) commits: Vec<Commit>,
     /// The change that the running call undoes.
     undoing: Option<Undoes>,
+    /// Named versions.
+    pub(super) names: Vec<VersionName>,
+}
+
+/// The name of a version of a file.
+#[derive(Debug)]
+pub(super) struct VersionName {
+    /// Where the file is now, where it was in that version, and its etag then.
+    pub(super) path: String,
+    pub(super) origin: String,
+    pub(super) etag: String,
+    pub(super) name: String,
 }
 
 /// The change that a commit undoes.
@@ -25,21 +37,22 @@ struct Undoes {
 }
 
 #[derive(Debug)]
-struct Commit {
-    id: String,
+pub(super) struct Commit {
+    pub(super) id: String,
     time: u64,
     action: String,
     undoes: Option<Undoes>,
-    files: Vec<Touched>,
+    pub(super) files: Vec<Touched>,
     new_folders: Vec<String>,
     gone_folders: Vec<String>,
 }
 
-/// A file that a commit changed, with its previous bytes.
+/// A file that a commit changed, with its bytes.
 #[derive(Debug)]
-struct Touched {
-    change: FileChange,
-    before: Option<Rc<[u8]>>,
+pub(super) struct Touched {
+    pub(super) change: FileChange,
+    pub(super) before: Option<Rc<[u8]>>,
+    pub(super) after: Option<Rc<[u8]>>,
 }
 
 impl History {
@@ -58,6 +71,13 @@ impl History {
             before.folders.difference(&after.folders).cloned().collect();
         if files.is_empty() && new_folders.is_empty() && gone_folders.is_empty() {
             return None;
+        }
+        for name in &mut self.names {
+            let mut renamed = files.iter().map(|file| &file.change);
+            let moved = renamed.find(|change| change.from.as_ref() == Some(&name.path));
+            if let Some(change) = moved {
+                name.path = change.path.clone();
+            }
         }
         let id = format!("change-{}", self.commits.len() + 1);
         self.commits.push(Commit {
@@ -203,7 +223,7 @@ impl History {
     }
 
     /// A commit, limited to the files that the caller may see.
-    fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
+    pub(super) fn visible_change(&self, commit: &Commit, view: &View<'_>) -> Change {
         Change {
             id: commit.id.clone(),
             time: commit.time,
@@ -353,6 +373,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
                 after: Some(file.etag()),
             },
             before: old.map(|(_, file)| file.bytes.clone()),
+            after: Some(file.bytes.clone()),
         });
     }
     for (path, file) in &before.files {
@@ -366,6 +387,7 @@ fn compare(before: &Tree, after: &Tree) -> Vec<Touched> {
                     after: None,
                 },
                 before: Some(file.bytes.clone()),
+                after: None,
             });
         }
     }

@@ -11,6 +11,7 @@ mod paths;
 mod scope;
 mod staging;
 mod tree;
+mod versions;
 mod view;
 
 #[cfg(test)]
@@ -26,6 +27,7 @@ use crate::index::{
 };
 use crate::{
     Blob, Change, Effect, Entry, FileChange, Level, Page, RawVault, Result, Tier, Trashed, Vault,
+    Version,
 };
 use history::History;
 use scope::Scope;
@@ -301,6 +303,30 @@ impl RawVault for MemoryVault {
             let mut history = self.history.borrow_mut();
             history.must_be_first(&self.committed.borrow(), staging.tree)?;
             history.undo(staging, change)
+        })
+    }
+
+    fn versions(&self, path: &str, after: Option<&str>, limit: u32) -> Result<Vec<Version>> {
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            let history = self.history.borrow();
+            Ok(history.versions(view, &path, after, limit))
+        })
+    }
+
+    fn read_version(&self, path: &str, version: &str) -> Result<Blob> {
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            self.history.borrow().read_version(view, &path, version)
+        })
+    }
+
+    fn name_version(&self, path: &str, version: &str, name: Option<&str>) -> Result<()> {
+        self.scope.may_write()?;
+        self.view(|view| {
+            let path = view.spelt(path)?;
+            let mut history = self.history.borrow_mut();
+            history.name_version(view, &path, version, name)
         })
     }
 

@@ -98,6 +98,61 @@ pub fn replace(
     splice::apply(text, vec![splice])
 }
 
+/// Brings back a section of another version of the note, with its heading and nested sections: it replaces the section with
+/// the same heading path. If the note no longer has it, it is inserted after the section that preceded it in that version,
+/// else at the end of the section above it, else at the end of the note. Blank lines around it stay.
+///
+/// # Errors
+/// If `wanted` does not match exactly one heading of the other version, or matches several of the note.
+pub fn restore(text: &str, other: &str, wanted: &str) -> Result<String, TextError> {
+    let (now, then) = (outline(text)?, outline(other)?);
+    let old = find(&then, wanted)?;
+    let lines = &other[filled_lines(other, &then.headings[old].section)];
+    match find(&now, &choice(&then, old).section) {
+        Ok(index) => {
+            let filled = filled_lines(text, &now.headings[index].section);
+            let converted = newline::in_style_of(text, lines);
+            let mut with = newline::without_final(&converted).to_owned();
+            if text[filled.clone()].ends_with('\n') {
+                with.push_str(newline::of_either(text, lines));
+            }
+            let mut splice = Splice::replace(filled, with);
+            separate_from_setext(text, &now, &mut splice);
+            splice::apply(text, vec![splice])
+        }
+        Err(TextError::NoSection { .. }) => {
+            let at = place_for(text, &now, &then, old);
+            let gap = if text[..at].trim().is_empty() {
+                ""
+            } else {
+                "\n"
+            };
+            insert_at(text, &now, at, &format!("{gap}{lines}"))
+        }
+        Err(ambiguous) => Err(ambiguous),
+    }
+}
+
+/// Where a section of another version belongs: the end of the lines that precede it.
+fn place_for(text: &str, now: &Outline, then: &Outline, old: usize) -> usize {
+    let same = |index: usize| find(now, &choice(then, index).section).ok();
+    let parent = then.headings[old].parent;
+    let siblings = (0..old).rev();
+    let preceding = siblings
+        .filter(|index| then.headings[*index].parent == parent)
+        .find_map(same);
+    let range = match (preceding, parent.map(same)) {
+        (Some(index), _) => now.headings[index].section.clone(),
+        // The first section below its parent comes after the parent's own text.
+        (None, Some(Some(above))) => now.headings[above].range.start..now.headings[above].own.end,
+        (None, _) => now.body.clone(),
+    };
+    match filled_lines(text, &range) {
+        filled if filled.is_empty() => range.end,
+        filled => filled.end,
+    }
+}
+
 /// Deletes the heading and its whole section.
 ///
 /// # Errors

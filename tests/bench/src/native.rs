@@ -14,6 +14,7 @@ use notehost_sdk::index::{
 };
 use notehost_sdk::{
     Blob, Change, Entry, Error, FileChange, Kind, Level, Page, RawVault, Result, Tier, Trashed,
+    Version,
 };
 
 /// A transaction and an index as the SDK's vault. It implements what the measured actions use.
@@ -168,6 +169,15 @@ impl RawVault for NativeVault {
         not_measured()
     }
     fn undo(&self, _: &str) -> Result<Vec<FileChange>> {
+        not_measured()
+    }
+    fn versions(&self, _: &str, _: Option<&str>, _: u32) -> Result<Vec<Version>> {
+        not_measured()
+    }
+    fn read_version(&self, _: &str, _: &str) -> Result<Blob> {
+        not_measured()
+    }
+    fn name_version(&self, _: &str, _: &str, _: Option<&str>) -> Result<()> {
         not_measured()
     }
     fn store_get(&self, key: &str) -> Result<Option<Vec<u8>>> {

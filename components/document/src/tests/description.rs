@@ -34,10 +34,12 @@ fn description_is_complete_and_within_budget() {
             "tree",
             "history",
             "diff",
+            "restore_version",
+            "name_version",
             "undo",
             "extract_section",
             "merge",
         ],
-        11_000,
+        12_000,
     );
 }

@@ -17,7 +17,7 @@ use crate::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
 use notehost_records::audit::Failure;
 use notehost_runtime::{GuestContent, Job, Notice, Outcome, RunError};
-use notehost_vault::{Access, Limits, Transaction};
+use notehost_vault::{Access, DataChanges, Limits, Transaction};
 
 /// The longest message returned to a caller, in characters. It may repeat an argument of any length.
 const MAX_MESSAGE_CHARS: usize = 2000;
@@ -66,7 +66,7 @@ pub async fn run(
     compiled.map_err(|error| failure(RunError::Load(error)))?;
     let limits = found.domain.limits(&settings);
     let deadline = Instant::now() + Duration::from_millis(limits.call_ms);
-    let transaction = allowed.vault.begin(Access {
+    let mut transaction = allowed.vault.begin(Access {
         rules: allowed.rules.clone(),
         effect: allowed.effect,
         component: found.domain.name.clone(),
@@ -77,6 +77,7 @@ pub async fn run(
             ..Limits::default()
         },
     });
+    transaction.show_data_changes(DataChanges::Of(allowed.caller.key()));
     let job = Job {
         caller: Arc::from(allowed.caller.key()),
         domain: found.domain.shared_name.clone(),

@@ -221,18 +221,7 @@ impl wire::HostVault for VaultView<'_> {
                 transaction.history(path.as_deref(), after.as_deref(), limit)
             })
             .await?;
-        Ok(changes
-            .into_iter()
-            .map(|change| wire::Change {
-                id: change.id,
-                time: change.time,
-                caller: change.caller,
-                action: change.action,
-                undoes: change.undoes,
-                undone: change.undone,
-                files: change.files.into_iter().map(file_change).collect(),
-            })
-            .collect())
+        Ok(changes.into_iter().map(change).collect())
     }
 
     #[instrument(name = "vault.before", level = "debug", skip_all)]
@@ -259,6 +248,45 @@ impl wire::HostVault for VaultView<'_> {
             .enter_long(move |transaction| transaction.undo(&change))
             .await?;
         Ok(files.into_iter().map(file_change).collect())
+    }
+
+    #[instrument(name = "vault.versions", level = "debug", skip_all)]
+    async fn versions(
+        &mut self,
+        _: Resource<VaultHandle>,
+        path: String,
+        after: Option<String>,
+        limit: u32,
+    ) -> Result<Vec<wire::Version>, Refusal> {
+        let versions = self
+            .enter_long(move |transaction| transaction.versions(&path, after.as_deref(), limit))
+            .await?;
+        Ok(versions.into_iter().map(version).collect())
+    }
+
+    #[instrument(name = "vault.read_version", level = "debug", skip_all)]
+    async fn read_version(
+        &mut self,
+        _: Resource<VaultHandle>,
+        path: String,
+        version: String,
+    ) -> Result<wire::Blob, Refusal> {
+        self.enter_long(move |transaction| transaction.read_version(&path, &version).map(blob))
+            .await
+    }
+
+    #[instrument(name = "vault.name_version", level = "debug", skip_all)]
+    async fn name_version(
+        &mut self,
+        _: Resource<VaultHandle>,
+        path: String,
+        version: String,
+        name: Option<String>,
+    ) -> Result<(), Refusal> {
+        self.enter_long(move |transaction| {
+            transaction.name_version(&path, &version, name.as_deref())
+        })
+        .await
     }
 
     async fn drop(&mut self, _: Resource<VaultHandle>) -> wasmtime::Result<()> {
@@ -346,6 +374,31 @@ fn blob(blob: vault::Blob) -> wire::Blob {
     wire::Blob {
         bytes: blob.bytes.to_vec(),
         etag: blob.etag,
+    }
+}
+
+fn change(change: vault::Change) -> wire::Change {
+    wire::Change {
+        id: change.id,
+        time: change.time,
+        caller: change.caller,
+        action: change.action,
+        undoes: change.undoes,
+        undone: change.undone,
+        files: change.files.into_iter().map(file_change).collect(),
+    }
+}
+
+fn version(version: vault::Version) -> wire::Version {
+    wire::Version {
+        id: version.id,
+        path: version.path,
+        change: version.change.map(change),
+        etag: version.etag,
+        name: version.name,
+        added: version.added,
+        removed: version.removed,
+        kept: version.kept,
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 use crate::{
     path::is_below,
     storage::{
-        records::{ChangeRow, FileRow},
+        records::{ChangeRow, FileRow, FolderRow},
         stamp::{Digest, Node, Stamp, Status},
     },
     types::{ChangeKind, CommitNote, FileChange},
@@ -54,12 +54,15 @@ pub(crate) struct StagedFile {
     pub(crate) mode: Option<u32>,
 }
 
-/// The change that a transaction reverts.
+/// What a transaction reverts.
 #[derive(Clone, Debug)]
 pub(crate) struct UndoTarget {
-    pub(crate) change: String,
+    /// A single change.
+    pub(crate) change: Option<String>,
     /// Whether all of it is reverted, and not only what the caller may see.
     pub(crate) is_whole: bool,
+    /// The changes of a run that are reverted as a whole.
+    pub(crate) run: Vec<String>,
 }
 
 /// The net effect on one file.
@@ -114,6 +117,10 @@ pub(crate) struct ChangeSet<'a> {
     pub(crate) undoes: Option<&'a UndoTarget>,
     /// The net effect per note, sorted by path.
     pub(crate) net: Vec<NetChange>,
+    /// The net effect on the data of components.
+    pub(crate) data: Vec<NetChange>,
+    /// The folders that are not there yet, or no longer.
+    pub(crate) folders: Vec<FolderRow>,
     /// Larger files are not kept in the history.
     pub(crate) max_file_bytes: u64,
     pub(crate) by: &'a CommitNote,
@@ -136,6 +143,11 @@ impl ChangeSet<'_> {
             .any(|(_, file)| file.is_some())
     }
 
+    /// Whether the history can take it back.
+    pub(crate) fn can_be_undone(&self) -> bool {
+        !(self.net.is_empty() && self.data.is_empty() && self.folders.is_empty())
+    }
+
     /// The row of the history for this commit.
     pub(in crate::storage) fn to_row(&self, id: String, time: u64) -> ChangeRow {
         ChangeRow {
@@ -144,11 +156,16 @@ impl ChangeSet<'_> {
             time,
             caller: self.by.caller.clone(),
             action: self.by.action.clone(),
-            undoes: self.undoes.map(|undoes| undoes.change.clone()),
+            undoes: self.undoes.and_then(|undoes| undoes.change.clone()),
             undoes_whole: self.undoes.is_some_and(|undoes| undoes.is_whole),
+            undoes_run: self
+                .undoes
+                .map_or_else(Vec::new, |undoes| undoes.run.clone()),
             undone: false,
             key: self.by.key.clone(),
             files: self.net.iter().map(NetChange::to_row).collect(),
+            data: self.data.iter().map(NetChange::to_row).collect(),
+            folders: self.folders.clone(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A vault in memory, for tests: it proves that transactions do not depend on files.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -16,7 +16,7 @@ use crate::{
         StorageCommit,
         change_set::ChangeSet,
         listing::Listing,
-        records::{ChangeRow, TrashNote},
+        records::{ChangeRow, FileRow, NameEdit, NameRow, TrashNote},
         stamp::{Digest, Node, Stamp, Status},
         trash_id, trash_path,
     },
@@ -38,6 +38,7 @@ struct Contents {
     trash: BTreeMap<String, TrashNote>,
     changes: Vec<ChangeRow>,
     kept: HashMap<Digest, Arc<[u8]>>,
+    names: Vec<NameRow>,
     versions: u64,
     commits: u64,
 }
@@ -157,7 +158,7 @@ impl Contents {
     }
 
     fn remember(&mut self, id: &str, changes: &ChangeSet<'_>, stored: &BTreeMap<String, Entry>) {
-        for net in &changes.net {
+        for net in changes.net.iter().chain(&changes.data) {
             let bytes = stored
                 .get(net.origin())
                 .and_then(|entry| entry.bytes.clone());
@@ -167,17 +168,28 @@ impl Contents {
         }
         let mut row = changes.to_row(id.to_owned(), now_millis());
         row.number = self.changes.len() as i64 + 1;
-        // A change that reverts another marks it as undone, and what that one had reverted as in force again.
-        let mut is_undone = true;
-        let mut next = row.undoes.clone().filter(|_| row.undoes_whole);
-        while let Some(id) = next.take() {
-            if let Some(other) = self.changes.iter_mut().find(|row| row.id == id) {
-                other.undone = is_undone;
-                is_undone = !is_undone;
-                next = other.undoes.clone().filter(|_| other.undoes_whole);
+        for name in &mut self.names {
+            let from = name.path.clone();
+            let moved = |file: &&FileRow| file.from.as_ref() == Some(&from);
+            if let Some(file) = row.files.iter().find(moved) {
+                name.trail.push(file.path.clone());
+                name.path = file.path.clone();
             }
         }
         self.changes.push(row);
+        self.mark_undone();
+    }
+
+    /// A change is undone if one that reverts it is in force.
+    fn mark_undone(&mut self) {
+        let mut undone = BTreeSet::new();
+        for row in self.changes.iter_mut().rev() {
+            row.undone = undone.contains(&row.id);
+            if !row.undone {
+                let single = row.undoes.clone().filter(|_| row.undoes_whole);
+                undone.extend(single.into_iter().chain(row.undoes_run.clone()));
+            }
+        }
     }
 }
 
@@ -315,7 +327,7 @@ impl Storage for MemoryStorage {
     fn changes_before(&self, number: i64, limit: usize) -> Result<Vec<ChangeRow>, VaultError> {
         let contents = self.contents.lock();
         let rows = contents.changes.iter().rev();
-        let rows = rows.filter(|row| row.number < number && !row.files.is_empty());
+        let rows = rows.filter(|row| row.number < number && !row.is_empty());
         Ok(rows.take(limit).cloned().collect())
     }
 
@@ -327,6 +339,30 @@ impl Storage for MemoryStorage {
                 && files.any(|file| file.path == path || file.from.as_deref() == Some(path))
         };
         Ok(contents.changes.iter().rev().find(touches).cloned())
+    }
+
+    fn names(&self, path: &str) -> Result<Vec<NameRow>, VaultError> {
+        let contents = self.contents.lock();
+        let names = contents.names.iter().filter(|name| name.path == path);
+        Ok(names.cloned().collect())
+    }
+
+    fn set_name(&self, _caller: &str, edit: &NameEdit) -> Result<(), VaultError> {
+        let mut contents = self.contents.lock();
+        contents.names.retain(|name| {
+            (&name.path, name.digest, &name.origin) != (&edit.path, edit.digest, &edit.origin)
+        });
+        if let Some(name) = &edit.name {
+            contents.kept.insert(edit.digest, edit.bytes.clone());
+            contents.names.push(NameRow {
+                path: edit.path.clone(),
+                name: name.clone(),
+                digest: edit.digest,
+                origin: edit.origin.clone(),
+                trail: vec![edit.path.clone()],
+            });
+        }
+        Ok(())
     }
 
     fn kept_content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use change_set::ChangeSet;
 use listing::Listing;
-use records::{ChangeRow, TrashNote};
+use records::{ChangeRow, NameEdit, NameRow, TrashNote};
 use stamp::{Digest, Node, Stamp, Status};
 
 use crate::{
@@ -98,6 +98,12 @@ pub(crate) trait Storage: Send + Sync {
 
     /// The latest change before one that touched a path.
     fn change_touching(&self, path: &str, number: i64) -> Result<Option<ChangeRow>, VaultError>;
+
+    /// The names of the versions of a note, the latest last.
+    fn names(&self, path: &str) -> Result<Vec<NameRow>, VaultError>;
+
+    /// Names a version. Other commits are excluded meanwhile.
+    fn set_name(&self, caller: &str, edit: &NameEdit) -> Result<(), VaultError>;
 
     /// The content that a digest names, if the history still keeps it.
     fn kept_content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError>;

@@ -10,10 +10,15 @@ mod model;
 mod read_operations;
 mod retention;
 mod revocation;
+mod undo_data;
+mod undo_run;
+mod version_names;
+mod versions;
 mod write_operations;
 
 use std::{
     cell::Cell, collections::BTreeMap, fs, os::unix::fs::PermissionsExt, path::PathBuf, sync::Arc,
+    time::Duration,
 };
 
 use super::*;

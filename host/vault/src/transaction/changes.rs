@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::{
     diff::{DiffBudget, LineDiff, compare},
-    path::{PRIVATE, is_below},
+    path::{DATA, PRIVATE, is_below},
     storage::{
         change_set::{NetChange, ReadFile, ReadRecord, StagedFile},
-        stamp::Digest,
+        records::FolderRow,
+        stamp::{Digest, Node},
     },
     transaction::Transaction,
     types::{ChangeKind, StagedChange},
@@ -69,6 +70,57 @@ impl Transaction {
             }
         }
         changes
+    }
+
+    /// The net effect on the data of components.
+    pub(crate) fn net_data_changes(&self) -> Vec<NetChange> {
+        let mut changes = Vec::new();
+        let data = self.staged.range(format!("{DATA}/")..);
+        for (path, file) in data.take_while(|(path, _)| is_below(path, DATA)) {
+            match file {
+                Some(file) => self.net_of_data(path, file, &mut changes),
+                None => {
+                    let before = self.seen_file(path);
+                    changes.extend(before.map(|before| net_removal(path, before, None)));
+                }
+            }
+        }
+        changes
+    }
+
+    fn net_of_data(&self, path: &str, file: &StagedFile, changes: &mut Vec<NetChange>) {
+        let before = self.seen_file(path);
+        changes.push(NetChange {
+            path: path.to_owned(),
+            kind: match before {
+                Some(_) => ChangeKind::Modify,
+                None => ChangeKind::Create,
+            },
+            from: None,
+            after: file.bytes.as_deref().map(Digest::of),
+            bytes: file.bytes.clone(),
+            mode_after: file
+                .mode
+                .or(before.as_ref().map(|before| before.status.mode)),
+            before,
+            trash: None,
+        });
+    }
+
+    /// The folders that are not there yet, or no longer.
+    pub(crate) fn net_folders(&self) -> Vec<FolderRow> {
+        let is_there = |path: &&String| {
+            let status = self.vault.storage.stat(path).ok().flatten();
+            status.is_some_and(|status| status.node == Node::Folder)
+        };
+        let row = |path: &String, is_new| FolderRow {
+            path: path.clone(),
+            is_new,
+        };
+        let made = self.new_folders.iter().filter(|path| !is_there(path));
+        let gone = self.gone_folders.iter().filter(is_there);
+        let made = made.map(|path| row(path, true));
+        made.chain(gone.map(|path| row(path, false))).collect()
     }
 
     fn net_of_file(

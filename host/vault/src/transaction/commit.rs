@@ -39,16 +39,27 @@ impl Transaction {
         may(&mut self)?;
         self.check_rights()?;
         self.check_read_set()?;
+        if let Some(naming) = self.naming.take() {
+            if !self.has_no_writes() {
+                let message = "a call that names a version may not write anything else";
+                return Err(CommitError::Failed(VaultError::invalid(message)));
+            }
+            vault.storage.set_name(&by.caller, &naming)?;
+            return Ok(Committed {
+                is_landed: true,
+                ..nothing
+            });
+        }
         let changes = self.change_set(&by);
         let Some(id) = commit.apply(&changes)? else {
             return Ok(nothing);
         };
         let committed = Committed {
             is_landed: true,
-            change: (!changes.net.is_empty()).then_some(id),
+            change: changes.can_be_undone().then_some(id),
             files: changes.net.iter().map(NetChange::to_file_change).collect(),
         };
-        if committed.change.is_some() {
+        if !committed.files.is_empty() {
             vault.notify_listeners(&committed);
         }
         Ok(committed)
@@ -63,6 +74,8 @@ impl Transaction {
             gone_folders: &self.gone_folders,
             undoes: self.undoes.as_ref(),
             net: self.net_changes(),
+            data: self.net_data_changes(),
+            folders: self.net_folders(),
             max_file_bytes: self.access.limits.max_file_bytes,
             by,
         }

@@ -154,9 +154,15 @@ impl Transaction {
             self.put(path, staged);
         }
         let is_whole = files.len() == row.files.len();
+        // The data belongs to the change as a whole.
+        if is_whole {
+            self.undo_data(&row)?;
+        }
+        self.undo_folders(&row)?;
         self.undoes = Some(UndoTarget {
-            change: row.id,
+            change: Some(row.id),
             is_whole,
+            run: Vec::new(),
         });
         Ok(self
             .net_changes()
@@ -300,16 +306,12 @@ impl Transaction {
         } else {
             None
         };
-        row.filter(|row| {
-            row.files
-                .iter()
-                .any(|file| self.visible_file(file).is_some())
-        })
-        .ok_or_else(|| VaultError::new(Code::NotFound, format!("no change `{id}`")))
+        row.filter(|row| self.visible_change(row).is_some())
+            .ok_or_else(|| VaultError::new(Code::NotFound, format!("no change `{id}`")))
     }
 
     /// The path by which the history knows a file: as the disk spells it if it is there, else as given.
-    fn past_path(&self, path: &str) -> Result<String, VaultError> {
+    pub(super) fn past_path(&self, path: &str) -> Result<String, VaultError> {
         match self.find(path)? {
             Some(found) => Ok(match self.staged.get(&found.path) {
                 Some(Some(StagedFile {
@@ -323,7 +325,7 @@ impl Transaction {
         }
     }
 
-    fn sees_past(&self, path: &str) -> bool {
+    pub(super) fn sees_past(&self, path: &str) -> bool {
         !path.is_empty() && self.sees(path, crate::Kind::File) && !path.split('/').any(is_closed)
     }
 
@@ -334,7 +336,8 @@ impl Transaction {
             .filter_map(|file| self.visible_file(file))
             .collect();
         // What the caller may not see did not happen.
-        (!files.is_empty()).then(|| Change {
+        let is_visible = !files.is_empty() || self.sees_without_files(row);
+        is_visible.then(|| Change {
             id: row.id.clone(),
             time: row.time,
             caller: row.caller.clone(),
@@ -387,7 +390,7 @@ impl Transaction {
     }
 
     /// Only a file's change that is seen whole can be undone.
-    fn undoable(&self, file: &FileRow) -> Option<FileRow> {
+    pub(super) fn undoable(&self, file: &FileRow) -> Option<FileRow> {
         let is_whole = self.sees_past(&file.path)
             && file.from.as_ref().is_none_or(|from| self.sees_past(from));
         is_whole.then(|| file.clone())

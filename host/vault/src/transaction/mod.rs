@@ -1,6 +1,7 @@
 //! One transaction: its read set, its staged changes, and the view that combines both.
 //!
-//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations` and `store`; `commit`
+//! The operations of the contract are in `read`, `view`, `stage`, `trash`, `history_operations`, `undo_data`, `undo_run`,
+//! `versions`, `names` and `store`; `commit`
 //! validates the read set and hands what is staged to the storage.
 
 pub(crate) mod change_details;
@@ -8,6 +9,7 @@ pub(crate) mod changes;
 pub(crate) mod commit;
 pub(crate) mod history_operations;
 pub(crate) mod lookup;
+pub(crate) mod names;
 pub(crate) mod read;
 pub(crate) mod revocation;
 pub(crate) mod stage;
@@ -15,7 +17,10 @@ pub(crate) mod store;
 pub(crate) mod suggestions;
 pub(crate) mod text_search;
 pub(crate) mod trash;
+pub(crate) mod undo_data;
+pub(crate) mod undo_run;
 pub(crate) mod validate;
+pub(crate) mod versions;
 pub(crate) mod view;
 
 use notehost_sdk::Code;
@@ -32,6 +37,7 @@ use crate::{
     storage::{
         Position,
         change_set::{ReadRecord, StagedFile, UndoTarget},
+        records::NameEdit,
         stamp::{Digest, Node},
     },
     transaction::view::FolderListings,
@@ -78,6 +84,22 @@ pub struct Transaction {
     /// How many bytes of queries are held, to be repeated at commit.
     pub(crate) retained: u64,
     pub(crate) store_bytes: Option<u64>,
+    pub(crate) data_changes: DataChanges,
+    /// The version that gets another name.
+    pub(crate) naming: Option<NameEdit>,
+}
+
+/// Whose changes of nothing but the data of components a transaction sees. Such data may be about notes that another
+/// caller may not see, so by default nobody's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DataChanges {
+    /// None.
+    #[default]
+    Hidden,
+    /// Those of this caller.
+    Of(String),
+    /// All of them: for the owner.
+    All,
 }
 
 /// How many bytes of what was read are kept.
@@ -161,11 +183,22 @@ impl Transaction {
             kept: ReadBytes::default(),
             retained: 0,
             store_bytes: None,
+            data_changes: DataChanges::Hidden,
+            naming: None,
         }
+    }
+
+    /// Selects whose changes of nothing but the data of components it sees, and may undo.
+    pub fn show_data_changes(&mut self, of: DataChanges) {
+        self.data_changes = of;
     }
 
     /// Whether nothing is staged.
     pub fn has_no_changes(&self) -> bool {
+        self.has_no_writes() && self.naming.is_none()
+    }
+
+    pub(crate) fn has_no_writes(&self) -> bool {
         self.staged.is_empty() && self.new_folders.is_empty() && self.gone_folders.is_empty()
     }
 

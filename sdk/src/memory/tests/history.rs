@@ -164,3 +164,40 @@ fn history_hides_invisible_paths() {
     assert_eq!(vault.undo(&hidden).unwrap_err().code(), "not_found");
     assert_eq!(vault.undo(&moved).unwrap(), []);
 }
+
+#[test]
+fn versions_are_the_states_of_a_file() {
+    let vault = Vault::in_memory().with("a.md", "1\n");
+    vault.write("a.md", b"1\n2\n", None).unwrap();
+    let second = vault.commit("test.write").unwrap();
+    vault.rename("a.md", "N/b.md").unwrap();
+    let moved = vault.commit("test.rename").unwrap();
+    vault.remove("N/b.md").unwrap();
+    let removed = vault.commit("test.remove").unwrap();
+    let versions = vault.versions("N/b.md", None, 9).unwrap();
+    let listed: Vec<_> = versions
+        .iter()
+        .map(|version| (version.id.as_str(), version.path.as_str(), version.added))
+        .collect();
+    let first = format!("before-{second}");
+    assert_eq!(
+        listed,
+        [
+            (removed.as_str(), "N/b.md", Some(0)),
+            (moved.as_str(), "N/b.md", Some(0)),
+            (second.as_str(), "a.md", Some(1)),
+            (first.as_str(), "a.md", None),
+        ]
+    );
+    assert_eq!(
+        vault.versions("N/b.md", Some(&moved), 1).unwrap(),
+        versions[2..3]
+    );
+    let text = |version: &str| vault.read_version("N/b.md", version).map(|blob| blob.bytes);
+    assert_eq!(text(&moved).unwrap(), b"1\n2\n");
+    assert_eq!(text(&first).unwrap(), b"1\n");
+    assert!(text(&removed).unwrap_err().details().is_some());
+    assert_eq!(text("nothing").unwrap_err().code(), "not_found");
+    let vault = vault.allow("N", Tier::None);
+    assert_eq!(vault.versions("N/b.md", None, 9).unwrap(), []);
+}

@@ -141,3 +141,37 @@ fn deleting_removes_the_whole_section() {
         "para\n\nB\n===\n"
     );
 }
+
+#[test]
+fn a_section_of_another_version_comes_back() {
+    let old = "# T\nintro\n\n## A\nold a\n### Below\nb\n\n## B\nold b\n";
+    // It replaces the one with the same path, and blank lines around it stay.
+    assert_eq!(
+        restore("# T\nx\n\n## A\nnew\n\n\n## C\n", old, "A").unwrap(),
+        "# T\nx\n\n## A\nold a\n### Below\nb\n\n\n## C\n"
+    );
+    // Without it, it goes after its predecessor, then below its parent, then to the end.
+    assert_eq!(
+        restore("# T\n## A\nnew\n\n## C\n", old, "B").unwrap(),
+        "# T\n## A\nnew\n\n## B\nold b\n\n## C\n"
+    );
+    assert_eq!(
+        restore("# T\nx\n\n## C\n", old, "A").unwrap(),
+        "# T\nx\n\n## A\nold a\n### Below\nb\n\n## C\n"
+    );
+    assert_eq!(restore("other", old, "B").unwrap(), "other\n\n## B\nold b");
+    assert_eq!(restore("", old, "B").unwrap(), "## B\nold b\n");
+    // Line endings are those of the note, and a missing final one stays missing.
+    assert_eq!(
+        restore("# T\r\n## B\r\nnew", old, "B").unwrap(),
+        "# T\r\n## B\r\nold b"
+    );
+    assert!(matches!(
+        restore("# B\n", old, "Nowhere"),
+        Err(TextError::NoSection { .. })
+    ));
+    assert!(matches!(
+        restore("# T\n## A\n## A\n", old, "A"),
+        Err(TextError::AmbiguousSection { .. })
+    ));
+}

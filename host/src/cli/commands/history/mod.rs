@@ -2,12 +2,13 @@
 //! running server; undo commits like any other change, and needs the vault's lock.
 
 mod output;
+mod undo;
+mod undo_run;
 
 use notehost_sdk::Code;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -19,14 +20,11 @@ use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use crate::cli::ui::terminal::Terminal;
 use notehost_config::{Loaded, Overrides, VaultEntry};
-use notehost_pipeline::CallError;
-use notehost_platform::clock::now_ms;
 use notehost_policy::{BadGlob, Permissions};
-use notehost_records::audit::{Audit, Entry};
 use notehost_records::when::{self, Moment, moment};
 use notehost_vault::{
-    Access, Change, CommitError, CommitNote, Effect, Kind, Limits, StagedChange, Tier, Transaction,
-    Vault, VaultError, VaultSettings,
+    Access, Change, DataChanges, Effect, Kind, Limits, StagedChange, Tier, Transaction, Vault,
+    VaultError,
 };
 
 /// The caller and the domain of these calls in the audit log.
@@ -49,8 +47,8 @@ enum Command {
     List(List),
     /// Show a change as a diff per file
     Show(Show),
-    /// Undo a change: restore the content and path of every file
-    Undo(Undo),
+    /// Undo a change, or all changes of a caller in a time span: restore the content and path of every file
+    Undo(undo::Undo),
 }
 
 #[derive(Debug, Args)]
@@ -75,17 +73,6 @@ struct List {
 struct Show {
     /// The id of the change, as returned by `list` and every write
     change: String,
-    #[command(flatten)]
-    how: CommonFlags,
-}
-
-#[derive(Debug, Args)]
-struct Undo {
-    /// The id of the change, as returned by `list` and every write
-    change: String,
-    /// Only show the effect, change nothing
-    #[arg(long)]
-    dry_run: bool,
     #[command(flatten)]
     how: CommonFlags,
 }
@@ -146,16 +133,24 @@ impl Context {
         })
     }
 
+    /// A transaction of the person at the terminal, who sees all changes.
+    fn begin(&self, vault: Vault, effect: Effect) -> Result<Transaction, BadGlob> {
+        let access = self.access(vault.id(), effect)?;
+        let mut transaction = Arc::new(vault).begin(access);
+        transaction.show_data_changes(DataChanges::All);
+        Ok(transaction)
+    }
+
     /// A read-only transaction on each vault, also if a server has it open.
     fn open_all(&self) -> Result<Vec<(&VaultEntry, Transaction)>, Failure> {
         let mut opened = Vec::new();
         for entry in &self.loaded.settings.vaults {
             let state = &self.loaded.running.state;
             let vault = Vault::open_read_only(&entry.id, &entry.path, state).map_err(not_opened)?;
-            let access = self
-                .access(&entry.id, Effect::Read)
+            let opened_one = self
+                .begin(vault, Effect::Read)
                 .map_err(|error| Failure::start(error.to_string()))?;
-            opened.push((entry, Arc::new(vault).begin(access)));
+            opened.push((entry, opened_one));
         }
         Ok(opened)
     }
@@ -315,150 +310,6 @@ impl Show {
         text.push_str(&shown_files(&desk.terminal, &files));
         desk.terminal.print(&text);
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-impl Undo {
-    fn run(self) -> Result<ExitCode, Failure> {
-        let Undo {
-            change,
-            dry_run,
-            how,
-        } = self;
-        let desk = how.open()?;
-        let began = Instant::now();
-        let (entry, _, _) = desk.find(&change)?;
-        let mut record = Entry {
-            time: now_ms(),
-            caller: CALLER.into(),
-            transport: "cli",
-            domain: DOMAIN.into(),
-            action: "undo".into(),
-            is_known: true,
-            vault: Some(entry.id.clone()),
-            outcome: "ok",
-            version: Some(env!("CARGO_PKG_VERSION").into()),
-            arguments: blake3::hash(change.as_bytes()).to_hex()[..16].to_owned(),
-            ..Entry::default()
-        };
-        let done = desk.undo(entry, &change, dry_run);
-        match &done {
-            Ok(Undone { files, change }) => {
-                if let Some(id) = change {
-                    record.change = Some(id.clone());
-                    record.paths = files.iter().map(|file| file.path.clone()).collect();
-                    for file in files {
-                        let length = |bytes: &Option<Arc<[u8]>>| {
-                            bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)
-                        };
-                        let (before, after) = (length(&file.before), length(&file.after));
-                        record.bytes_added += after.saturating_sub(before);
-                        record.bytes_removed += before.saturating_sub(after);
-                    }
-                }
-            }
-            Err(error) => record.outcome = error.code.as_str(),
-        }
-        record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let records = notehost_records::open(&desk.loaded.running.state)?;
-        Audit::start(&*records, &desk.loaded.settings)?.write(record);
-        let Undone { files, change: id } =
-            done.map_err(|error| desk.undo_failure(&change, error))?;
-        if desk.as_json {
-            let mut report = json!({
-                "undoes": change,
-                "vault": entry.id,
-                "changes": files.iter().map(with_diff).collect::<Vec<_>>(),
-            });
-            match id {
-                Some(id) => report["change"] = id.into(),
-                None => report["dry_run"] = true.into(),
-            }
-            print_json(&desk.terminal, report);
-        } else {
-            let mut text = shown_files(&desk.terminal, &files);
-            text.push_str(&match id {
-                Some(id) => format!("{}: change {id}\n", desk.terminal.good("undone")),
-                None => format!("{}\n", desk.terminal.faint("dry run: nothing was changed")),
-            });
-            desk.terminal.print(&text);
-        }
-        Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// The result of an undo or of its dry run.
-struct Undone {
-    files: Vec<StagedChange>,
-    /// `None` for a dry run.
-    change: Option<String>,
-}
-
-impl Context {
-    fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
-        let settings = &self.loaded.settings;
-        let access = self
-            .access(&entry.id, Effect::Write)
-            .map_err(|error| CallError::new(Code::InternalError, error.to_string()))?;
-        if dry_run {
-            // Nothing is written, so no lock is needed.
-            let vault = Vault::open_read_only(&entry.id, &entry.path, &self.loaded.running.state)?;
-            let mut transaction = Arc::new(vault).begin(access);
-            transaction.undo(change)?;
-            return Ok(Undone {
-                files: transaction.changes(),
-                change: None,
-            });
-        }
-        if settings.read_only || entry.read_only {
-            let message = format!("the vault `{}` is read-only", entry.id);
-            return Err(CallError::new(Code::ReadOnly, message)
-                .with_hint("an admin can change it in the config: `read_only`"));
-        }
-        let memory = VaultSettings {
-            history_max_age: Duration::from_secs(settings.history.keep_days * 24 * 60 * 60),
-            history_max_bytes: settings.history.keep_bytes,
-            ..VaultSettings::default()
-        };
-        let vault = Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory)?;
-        let mut transaction = Arc::new(vault).begin(access);
-        transaction.undo(change)?;
-        let files = transaction.changes();
-        let note = CommitNote {
-            caller: CALLER.into(),
-            action: format!("{DOMAIN}.undo"),
-            key: None,
-        };
-        let committed = transaction.commit(note).map_err(|error| match error {
-            CommitError::Conflict { path } => {
-                let path = path.unwrap_or_else(|| "the vault".into());
-                CallError::new(
-                    Code::Conflict,
-                    format!("`{path}` changed at the same time; nothing was undone, try again"),
-                )
-            }
-            CommitError::Failed(error) | CommitError::Unsettled(error) => error.into(),
-        })?;
-        Ok(Undone {
-            files,
-            change: committed.change,
-        })
-    }
-
-    fn undo_failure(&self, change: &str, error: CallError) -> Failure {
-        let is_held = error
-            .details()
-            .is_some_and(|details| details.get("process").is_some());
-        let failure = Failure::call(&error.message).with_any_hint(error.hint);
-        match error.code {
-            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
-                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
-                 or stop that process first"
-            )),
-            Code::PermissionDenied if self.loaded.file.is_none() => failure
-                .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
-            _ => failure,
-        }
     }
 }
 

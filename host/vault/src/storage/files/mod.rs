@@ -43,10 +43,13 @@ use crate::{
             lock::WriterLock,
         },
         listing::Listing,
-        records::{ChangeRow, TrashNote},
+        records::{ChangeRow, NameEdit, NameRow, TrashNote},
         stamp::{Digest, Node, Status},
     },
 };
+
+/// The versions that a caller names take at most this part of the history's bytes.
+const MAX_NAMED_SHARE: u64 = 8;
 
 /// A folder of notes that this process alone writes for callers, while people and their programs may edit it at any
 /// moment.
@@ -255,6 +258,19 @@ impl Storage for FileStorage {
 
     fn change_touching(&self, path: &str, number: i64) -> Result<Option<ChangeRow>, VaultError> {
         self.history.touching(path, number)
+    }
+
+    fn names(&self, path: &str) -> Result<Vec<NameRow>, VaultError> {
+        self.history.names(path)
+    }
+
+    fn set_name(&self, caller: &str, edit: &NameEdit) -> Result<(), VaultError> {
+        let most = self.settings.history_max_bytes / MAX_NAMED_SHARE;
+        self.history.set_name(caller, edit, most)?;
+        let synced = self.history.sync();
+        synced.map_err(|error| VaultError::internal("keep the name", error.kind()))?;
+        self.prune();
+        Ok(())
     }
 
     fn kept_content(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {

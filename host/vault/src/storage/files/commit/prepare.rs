@@ -99,10 +99,13 @@ impl Attempt<'_> {
 
     fn write_history(&self) -> Result<(), CommitError> {
         let change = self.changes.to_row(self.id.clone(), now_millis());
-        let net = &self.changes.net;
+        let (net, data) = (&self.changes.net, &self.changes.data);
         let mut changed = None;
         let written = self.storage.history.write_pending(&change, |index| {
-            let net = &net[index];
+            let net = match index.checked_sub(net.len()) {
+                None => &net[index],
+                Some(index) => &data[index],
+            };
             let bytes = self.bytes_before(net)?;
             if let (Some(bytes), Some(before)) = (&bytes, &net.before)
                 && Digest::of(bytes) != before.digest

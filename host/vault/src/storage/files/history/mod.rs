@@ -1,38 +1,44 @@
-//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, retention
-//! in `retention`, and the operations of a caller in `history_operations`.
+//! The history of commits in SQLite, outside the vault. This file has the rows; contents are in `contents`, names
+//! of versions in `names`, retention in `retention`, and the operations of a caller in `history_operations`.
 //!
 //! A change is written as `pending` before anything is visible and becomes `done` afterwards. If a crash happens in
 //! between, the next start inspects the files to decide which.
 
 pub(crate) mod chunks;
 pub(crate) mod contents;
+mod names;
 pub(crate) mod retention;
+mod rows;
 mod schema;
 
 use notehost_sdk::Code;
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     ffi::OsString,
     fs::File,
     path::{Path, PathBuf},
 };
 
 use parking_lot::{Mutex, MutexGuard};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::{
     VaultSettings,
     error::VaultError,
+    path::{PRIVATE, is_below},
     storage::{
         files::{
-            history::{contents::Stored, retention::Gauge},
+            history::{
+                contents::Stored,
+                retention::Gauge,
+                rows::{change_row, file_row, folder_row, kind_word},
+            },
             sync::sync_parent,
         },
         records::{ChangeRow, FileRow},
         stamp::Digest,
     },
-    types::ChangeKind,
 };
 
 /// The database of one vault.
@@ -115,13 +121,28 @@ impl History {
             })
             .map_err(failed)?;
         let number = transaction.last_insert_rowid();
-        let rows = retention::rows_size(change.files.iter().map(|file| file.path.as_str()));
+        for target in &change.undoes_run {
+            transaction
+                .prepare_cached("INSERT INTO undone_runs (change, target) VALUES (?1, ?2)")
+                .and_then(|mut insert| insert.execute(params![number, target]))
+                .map_err(failed)?;
+        }
+        for folder in &change.folders {
+            transaction
+                .prepare_cached("INSERT INTO folders (change, path, is_new) VALUES (?1, ?2, ?3)")
+                .and_then(|mut insert| insert.execute(params![number, folder.path, folder.is_new]))
+                .map_err(failed)?;
+        }
+        let files = || change.files.iter().chain(&change.data);
+        let named = files().map(|file| file.path.as_str());
+        let named = named.chain(change.folders.iter().map(|folder| folder.path.as_str()));
+        let rows = retention::rows_size(named.chain(change.undoes_run.iter().map(String::as_str)));
         let mut stored = Stored {
             own: rows,
             chunks: 0,
         };
         let mut kept = HashSet::new();
-        for (index, file) in change.files.iter().enumerate() {
+        for (index, file) in files().enumerate() {
             transaction
                 .prepare_cached(
                     "INSERT INTO files (change, path, source, kind, before, after, mode_before, mode_after, trash)
@@ -258,10 +279,11 @@ impl History {
         Ok(None)
     }
 
-    /// Changes of files before one, the latest first.
+    /// Changes before one, the latest first.
     pub(crate) fn before(&self, number: i64, limit: i64) -> Result<Vec<ChangeRow>, VaultError> {
         let condition =
-            "done = 1 AND number < ?1 AND EXISTS (SELECT 1 FROM files WHERE change = number)";
+            "done = 1 AND number < ?1 AND (EXISTS (SELECT 1 FROM files WHERE change = number)
+             OR EXISTS (SELECT 1 FROM folders WHERE change = number))";
         self.select(condition, [number], limit, "DESC")
     }
 
@@ -293,7 +315,11 @@ impl History {
 
     /// The bytes that a digest names, if they are still kept.
     pub(crate) fn bytes(&self, digest: &Digest) -> Result<Option<Vec<u8>>, VaultError> {
-        contents::get(&self.connection(), digest).map_err(failed)
+        let connection = self.connection();
+        match contents::get(&connection, digest).map_err(failed)? {
+            Some(kept) => Ok(Some(kept)),
+            None => names::content(&connection, digest).map_err(failed),
+        }
     }
 
     fn select(
@@ -317,12 +343,30 @@ impl History {
             })
             .map_err(failed)?;
         for change in &mut changes {
+            change.undoes_run = connection
+                .prepare_cached("SELECT target FROM undone_runs WHERE change = ?1 ORDER BY rowid")
+                .and_then(|mut select| {
+                    select
+                        .query_map([change.number], |row| row.get(0))?
+                        .collect::<Result<Vec<_>, _>>()
+                })
+                .map_err(failed)?;
             change.files = connection
                 .prepare_cached(
                     "SELECT path, source, kind, before, after, mode_before, mode_after, trash FROM files
                      WHERE change = ?1 ORDER BY rowid",
                 )
                 .and_then(|mut select| select.query_map([change.number], file_row)?.collect::<Result<Vec<_>, _>>())
+                .map_err(failed)?;
+            let is_data = |file: &mut FileRow| is_below(&file.path, PRIVATE);
+            change.data = change.files.extract_if(.., is_data).collect();
+            change.folders = connection
+                .prepare_cached("SELECT path, is_new FROM folders WHERE change = ?1 ORDER BY rowid")
+                .and_then(|mut select| {
+                    select
+                        .query_map([change.number], folder_row)?
+                        .collect::<Result<Vec<_>, _>>()
+                })
                 .map_err(failed)?;
         }
         Ok(changes)
@@ -349,18 +393,28 @@ impl History {
     }
 }
 
-/// A change that takes back another marks it as undone, and what that one had taken back as in force again.
+/// A change is undone if one that takes it back is in force: what this one takes back is, and what that had taken back
+/// may be in force again.
 fn mark_done(connection: &Connection, id: &str) -> rusqlite::Result<()> {
-    connection.execute("UPDATE changes SET done = 1 WHERE id = ?1", [id])?;
-    let mut undone = true;
-    let mut next = undoes(connection, id)?;
-    while let Some(id) = next {
-        connection.execute(
-            "UPDATE changes SET undone = ?2 WHERE id = ?1",
-            params![id, undone],
-        )?;
-        undone = !undone;
-        next = undoes(connection, &id)?;
+    let is_new = "UPDATE changes SET done = 1 WHERE id = ?1 AND done = 0";
+    if connection.execute(is_new, [id])? > 0 {
+        names::follow(connection, id)?;
+    }
+    // Ids sort by time, and a change takes back earlier ones only: the latest first, each is settled once.
+    let mut ahead: BTreeSet<String> = undoes(connection, id)?.into_iter().collect();
+    while let Some(id) = ahead.pop_last() {
+        let changed = connection
+            .prepare_cached(
+                "UPDATE changes SET undone = NOT undone WHERE id = ?1 AND undone != (
+                     EXISTS (SELECT 1 FROM changes AS other
+                         WHERE other.undoes = ?1 AND other.undoes_whole AND other.done AND NOT other.undone)
+                     OR EXISTS (SELECT 1 FROM undone_runs JOIN changes AS other ON other.number = change
+                         WHERE target = ?1 AND other.done AND NOT other.undone))",
+            )?
+            .execute([&id])?;
+        if changed > 0 {
+            ahead.extend(undoes(connection, &id)?);
+        }
     }
     Ok(())
 }
@@ -370,59 +424,16 @@ fn forget(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Option<String>> {
+/// The changes that a change takes back as a whole.
+fn undoes(connection: &Connection, id: &str) -> rusqlite::Result<Vec<String>> {
     connection
-        .prepare_cached("SELECT undoes FROM changes WHERE id = ?1 AND undoes_whole = 1")?
-        .query_row([id], |row| row.get(0))
-        .optional()
-        .map(Option::flatten)
-}
-
-fn change_row(row: &Row<'_>) -> rusqlite::Result<ChangeRow> {
-    Ok(ChangeRow {
-        number: row.get(0)?,
-        id: row.get(1)?,
-        time: row.get::<_, i64>(2)? as u64,
-        caller: row.get(3)?,
-        action: row.get(4)?,
-        undoes: row.get(5)?,
-        undoes_whole: row.get(6)?,
-        undone: row.get(7)?,
-        key: None,
-        files: Vec::new(),
-    })
-}
-
-fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
-    let digest = |index: usize| -> rusqlite::Result<Option<Digest>> {
-        Ok(row
-            .get::<_, Option<Vec<u8>>>(index)?
-            .and_then(|bytes| Digest::from_bytes(&bytes)))
-    };
-    Ok(FileRow {
-        path: row.get(0)?,
-        from: row.get(1)?,
-        kind: match row.get::<_, String>(2)?.as_str() {
-            "create" => ChangeKind::Create,
-            "rename" => ChangeKind::Rename,
-            "delete" => ChangeKind::Delete,
-            _ => ChangeKind::Modify,
-        },
-        before: digest(3)?,
-        after: digest(4)?,
-        mode_before: row.get(5)?,
-        mode_after: row.get(6)?,
-        trash: row.get(7)?,
-    })
-}
-
-fn kind_word(kind: ChangeKind) -> &'static str {
-    match kind {
-        ChangeKind::Create => "create",
-        ChangeKind::Modify => "modify",
-        ChangeKind::Rename => "rename",
-        ChangeKind::Delete => "delete",
-    }
+        .prepare_cached(
+            "SELECT undoes FROM changes WHERE id = ?1 AND undoes_whole = 1 AND undoes IS NOT NULL
+             UNION ALL
+             SELECT target FROM undone_runs JOIN changes ON number = change WHERE id = ?1",
+        )?
+        .query_map([id], |row| row.get(0))?
+        .collect()
 }
 
 fn failed(error: rusqlite::Error) -> VaultError {

@@ -3,14 +3,17 @@
 //! The size limit is shared by all callers. When it is reached, every caller has an equal share, plus what others do
 //! not use: only callers above that level lose changes, oldest first. So the volume of one caller never removes a
 //! change of a caller within its share. The latest change of each caller is always kept, because its reply offered an
-//! undo.
+//! undo. Versions with a name are kept whatever their age; where nothing but names is left above the level, the oldest go.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::{Connection, params};
 
-use crate::{VaultSettings, storage::files::history::contents};
+use crate::{
+    VaultSettings,
+    storage::files::history::{contents, names},
+};
 use notehost_platform::clock::now_millis;
 
 /// After how many commits old changes are looked for, whatever was written.
@@ -117,6 +120,12 @@ pub(crate) fn prune(
                 removed += remove_oldest(&transaction, caller, used - level)?;
             }
             if removed == 0 {
+                // Names go last.
+                for (caller, used) in usage_now.iter().filter(|(_, used)| **used > level) {
+                    removed += names::remove_oldest(&transaction, caller, used - level)?;
+                }
+            }
+            if removed == 0 {
                 break;
             }
             contents::sweep(&transaction)?;
@@ -145,6 +154,7 @@ pub(crate) fn usage(connection: &Connection) -> rusqlite::Result<BTreeMap<String
     };
     add("SELECT caller, sum(stored) FROM changes GROUP BY caller")?;
     add("SELECT caller, sum(size) FROM chunks GROUP BY caller")?;
+    add("SELECT caller, sum(size) FROM names GROUP BY caller")?;
     if contents::has_old_contents(connection)? {
         // What two changes share counts for the later one.
         add("SELECT caller, sum(size) FROM blobs JOIN changes

@@ -2,13 +2,13 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::storage::files::history::{contents, retention};
+use crate::storage::files::history::{contents, names, retention};
 
 /// The log is cut to this length when SQLite restarts it: one large commit does not leave a large file for good.
 const MAX_LOG_BYTES: i64 = 16 << 20;
 
 /// Of the tables. Increase it with each change.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS changes (
@@ -39,6 +39,20 @@ const SCHEMA: &str = "
     CREATE INDEX IF NOT EXISTS files_by_path ON files (path, change);
     CREATE INDEX IF NOT EXISTS files_by_source ON files (source, change) WHERE source IS NOT NULL;
     CREATE INDEX IF NOT EXISTS files_by_before ON files (before) WHERE before IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS folders (
+        change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        is_new INTEGER NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS folders_by_change ON folders (change);
+    -- What the undo of a run took back.
+    CREATE TABLE IF NOT EXISTS undone_runs (
+        change INTEGER NOT NULL REFERENCES changes (number) ON DELETE CASCADE,
+        target TEXT NOT NULL
+    );
+    CREATE INDEX IF NOT EXISTS undone_runs_by_change ON undone_runs (change);
+    CREATE INDEX IF NOT EXISTS undone_runs_by_target ON undone_runs (target);
+    CREATE INDEX IF NOT EXISTS changes_by_undoes ON changes (undoes) WHERE undoes IS NOT NULL;
     CREATE INDEX IF NOT EXISTS pending ON changes (number) WHERE done = 0;
     -- Contents as they were kept before there was `contents`: read, never written.
     CREATE TABLE IF NOT EXISTS blobs (
@@ -86,7 +100,7 @@ pub(super) fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
                 .execute_batch(&format!("ALTER TABLE changes ADD COLUMN {column} {kind}"))?;
         }
     }
-    for schema in [KEYS, contents::SCHEMA, retention::SCHEMA] {
+    for schema in [KEYS, contents::SCHEMA, names::SCHEMA, retention::SCHEMA] {
         transaction.execute_batch(schema)?;
     }
     transaction.pragma_update(None, "user_version", VERSION)?;

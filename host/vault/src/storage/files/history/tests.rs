@@ -15,9 +15,12 @@ fn unsettled_changes_are_settled_by_the_next_change() {
             action: "document.test".to_owned(),
             undoes: None,
             undoes_whole: false,
+            undoes_run: Vec::new(),
             undone: false,
             key: Some(format!("key of {id}")),
             files: Vec::new(),
+            data: Vec::new(),
+            folders: Vec::new(),
         };
         history
             .write_pending(&change, |_| Ok(None))
