@@ -13,8 +13,8 @@ use crate::lookup::line_of_fragment;
 use crate::naming::{destination, spelt, within};
 use notehost_sdk::documents::moving::sentence;
 
-/// Extract a section into a new note that begins with its heading; a link replaces it in the old note. Links to the
-/// section are rewritten.
+/// Extract a section into a new note; a link replaces it in the old note. The new note begins with its heading. Links to
+/// the section are rewritten.
 ///
 /// Example: `{"path": "People/Supper club", "section": "House rules", "to": "People/House rules.md"}`
 #[args]

@@ -26,7 +26,7 @@ pub(crate) fn as_text(path: &str, version: &str, bytes: Vec<u8>) -> Result<Strin
     })
 }
 
-/// Bring back an earlier version of a note, or one section of it.
+/// Restore a version of a note, or a section of it.
 ///
 /// Example: `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2"}`
 /// Example (one section): `{"path": "Garden/Compost", "version": "068tmz9ky5r4x2", "section": "When it smells"}`
@@ -114,7 +114,7 @@ impl Action for RestoreVersion {
     }
 }
 
-/// Name a version of a note, so that it is kept. Names are not part of the history.
+/// Name a version of a note to keep it. Names are not in the history.
 ///
 /// Example: `{"path": "Garden/Compost", "name": "before the move"}`
 #[args]
