@@ -149,7 +149,7 @@ async fn answer(
     let checked = validate(found)?; // the arguments fit its schema
     let allowed = authorize(host, caller, checked, record, generation)?; // only this makes an `Allowed`
     record.allowed(&allowed);
-    let claim = match claim(host, &allowed)? {
+    let claim = match claim(host, &allowed).await? {
         Claimed::Answered(reply) => return Ok(reply), // the same call, sent again
         Claimed::ToDo(claim) => claim,
     };
