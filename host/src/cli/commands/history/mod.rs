@@ -1,6 +1,7 @@
 //! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
-//! running server; undo commits like any other change, and needs the vault's lock.
+//! running server; undo commits like any other change: here, or in the process that holds the vault (`beside`).
 
+mod beside;
 mod output;
 
 use notehost_sdk::Code;
@@ -197,11 +198,8 @@ impl List {
         let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
         let mut absent = None;
         for (entry, mut transaction) in desk.open_all()? {
-            let is_wanted = |change: &Change| {
-                caller
-                    .as_ref()
-                    .is_none_or(|caller| *caller == change.caller)
-            };
+            let is_wanted =
+                |change: &Change| caller.as_ref().is_none_or(|caller| is_by(change, caller));
             let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
@@ -231,6 +229,13 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whether a change is by the caller with this name, through whatever client: `stdio (claude-code)`. A signed token is
+/// another caller.
+fn is_by(change: &Change, caller: &str) -> bool {
+    let rest = change.caller.strip_prefix(caller);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") && rest != " (signed)")
 }
 
 /// The selected changes of a vault, the latest first.
@@ -343,7 +348,7 @@ impl Undo {
         };
         let done = desk.undo(entry, &change, dry_run);
         match &done {
-            Ok(Undone { files, change }) => {
+            Ok(Undone { files, change, .. }) => {
                 if let Some(id) = change {
                     record.change = Some(id.clone());
                     record.paths = files.iter().map(|file| file.path.clone()).collect();
@@ -360,10 +365,19 @@ impl Undo {
             Err(error) => record.outcome = error.code.as_str(),
         }
         record.microseconds = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let records = notehost_records::open(&desk.loaded.running.state)?;
-        Audit::start(&*records, &desk.loaded.settings)?.write(record);
-        let Undone { files, change: id } =
-            done.map_err(|error| desk.undo_failure(&change, error))?;
+        if !matches!(
+            done,
+            Ok(Undone {
+                is_recorded: true,
+                ..
+            })
+        ) {
+            let records = notehost_records::open(&desk.loaded.running.state)?;
+            Audit::start(&*records, &desk.loaded.settings)?.write(record);
+        }
+        let Undone {
+            files, change: id, ..
+        } = done.map_err(|error| desk.undo_failure(error))?;
         if desk.as_json {
             let mut report = json!({
                 "undoes": change,
@@ -392,6 +406,8 @@ struct Undone {
     files: Vec<StagedChange>,
     /// `None` for a dry run.
     change: Option<String>,
+    /// Whether the process that did it has recorded it.
+    is_recorded: bool,
 }
 
 impl Context {
@@ -405,6 +421,7 @@ impl Context {
             return Ok(Undone {
                 files: transaction.changes(),
                 change: None,
+                is_recorded: false,
             });
         }
         if settings.read_only || entry.read_only {
@@ -417,7 +434,14 @@ impl Context {
             history_max_bytes: settings.history.keep_bytes,
             ..VaultSettings::default()
         };
-        let vault = Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory)?;
+        let open = || Vault::open(&entry.id, &entry.path, &self.loaded.running.state, memory);
+        let vault = match open() {
+            Err(error) if error.is_held() => match self.undo_there(entry, change)? {
+                Some(undone) => return Ok(undone),
+                None => open()?,
+            },
+            opened => opened?,
+        };
         let mut transaction = Arc::new(vault).begin(self.access(Effect::Write));
         transaction.undo(change)?;
         let files = transaction.changes();
@@ -439,19 +463,16 @@ impl Context {
         Ok(Undone {
             files,
             change: committed.change,
+            is_recorded: false,
         })
     }
 
-    fn undo_failure(&self, change: &str, error: CallError) -> Failure {
-        let is_held = error
-            .details()
-            .is_some_and(|details| details.get("process").is_some());
+    fn undo_failure(&self, error: CallError) -> Failure {
         let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
-            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
-                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
-                 or stop that process first"
-            )),
+            Code::Unavailable => {
+                Failure::start(error.message).with_any_hint(failure.hint().map(str::to_owned))
+            }
             Code::PermissionDenied if self.loaded.file.is_none() => failure
                 .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
             _ => failure,
