@@ -6,7 +6,8 @@
 //! of every contract version. `examples`: the examples in the help. `external_clients`: official MCP SDKs. `hostile`:
 //! hostile guests. `long_calls`: progress, cancellation and tasks. `outgoing_http`: outgoing requests of components.
 //! `policy`: permissions, authentication, confirmation, limits and records. `resources`: resources, completion, prompts
-//! and subscriptions. `scenarios`: recorded transcripts. `search_index`: search. `surface`: the tool list. `tidy`:
+//! and subscriptions. `scenarios`: recorded transcripts. `search_index`: search. `shared_vault`: several programs on one
+//! vault. `surface`: the tool list. `tidy`:
 //! rules for the repository. `wire`: every transport. `support` and `transcript`: shared code.
 
 mod attacks;
@@ -27,6 +28,7 @@ mod policy;
 mod resources;
 mod scenarios;
 mod search_index;
+mod shared_vault;
 mod support;
 mod surface;
 mod tidy;

@@ -18,6 +18,7 @@ pub use notehost_policy as policy;
 pub use notehost_policy::auth;
 pub use notehost_records as records;
 pub use notehost_records::{audit, when};
+pub use notehost_relay as relay;
 pub use notehost_runtime as runtime;
 pub use notehost_runtime::packages;
 pub use notehost_transport as transport;

@@ -162,7 +162,7 @@ fn every_call_is_recorded() {
             "{row}"
         );
     }
-    assert_eq!(rows[0]["caller"], "stdio");
+    assert_eq!(rows[0]["caller"], "stdio (tests)");
     assert_eq!(rows[0]["vault"], "main");
     assert_eq!(
         rows[0]["paths"],
@@ -372,7 +372,10 @@ fn stats_numbers_are_correct() {
         .collect();
     assert_eq!(
         callers,
-        [(&json!("stdio"), &json!(24)), (&json!("cli"), &json!(1))]
+        [
+            (&json!("stdio (tests)"), &json!(24)),
+            (&json!("cli"), &json!(1))
+        ]
     );
     assert_eq!(
         found["outcomes"],

@@ -5,7 +5,7 @@ pub(crate) mod guests;
 pub(crate) mod http;
 pub(crate) mod issuer;
 pub(crate) mod place;
-mod program;
+pub(crate) mod program;
 pub(crate) mod registry;
 pub(crate) mod signer;
 pub(crate) mod snapshot;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::support::repository;
 
 /// The crates of the host that each crate may depend on. A crate may only depend on crates listed before it.
-const CRATES: [(&str, &[&str]); 13] = [
+const CRATES: [(&str, &[&str]); 14] = [
     ("platform", &[]),
     ("vault", &["platform"]),
     ("index", &["platform", "vault"]),
@@ -27,13 +27,14 @@ const CRATES: [(&str, &[&str]); 13] = [
         "tools",
         &["platform", "vault", "config", "policy", "pipeline"],
     ),
+    ("relay", &["platform", "config"]),
     (
         "transport",
         &[
-            "platform", "vault", "config", "records", "policy", "pipeline", "tools",
+            "platform", "vault", "config", "records", "policy", "pipeline", "tools", "relay",
         ],
     ),
-    ("client", &[]),
+    ("client", &["platform", "relay"]),
     (
         "src",
         &[
@@ -47,6 +48,7 @@ const CRATES: [(&str, &[&str]); 13] = [
             "runtime",
             "pipeline",
             "tools",
+            "relay",
             "transport",
             "client",
         ],

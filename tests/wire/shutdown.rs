@@ -92,10 +92,11 @@ fn program_exits_when_its_parent_exits() {
 }
 
 #[test]
-fn second_process_on_a_vault_learns_the_lock_holder() {
+fn second_server_over_http_learns_the_lock_holder() {
     let place = place_with_note();
     let mut server = Server::start(&place.config_file(&place.settings()), &place.state());
-    let result = run(&mut serve_command(&place), "");
+    let mut second = serve_command(&place);
+    let result = run(second.args(["--http", "127.0.0.1:0"]), "");
     assert_eq!(result.code, Some(3), "{result:#?}");
     let holder = format!("process {}", server.process().id());
     assert!(result.errors.contains(&holder), "{result:#?}");

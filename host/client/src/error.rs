@@ -105,6 +105,9 @@ impl ClientError {
                 "the certificate must name the server and be trusted by this machine; `SSL_CERT_FILE` names a file of \
                 certificates to trust"
             }
+            ClientError::Unreachable { url, .. } if url.starts_with("local:") => {
+                "the process that serves the vault has ended: run the command again"
+            }
             ClientError::Unreachable { .. } => {
                 "check that the server is running: `notehost serve --http ADDR` starts it"
             }

@@ -1,18 +1,22 @@
-//! A client of a remote Notehost, for the command line. It uses the stateless revision of MCP: one POST per request and
-//! no state between them. A token is sent only to the server it was given for: redirects are not followed. Results are
+//! A client of another Notehost, for the command line: of a remote one over HTTP, or of the process that holds a vault of this
+//! machine over its local socket (`local`). It uses the stateless revision of MCP: one POST or one line per request and no
+//! state between them. A token is sent only to the server it was given for: redirects are not followed. Results are
 //! returned as the JSON of the server; what they mean is up to the caller.
 
 mod error;
 mod events;
+mod local;
 
 use std::net::IpAddr;
 use std::time::Duration;
 
+use notehost_platform::local_socket::LocalStream;
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Response, StatusCode, Url};
 use serde_json::{Map, Value, json};
 
 use self::events::Events;
+use self::local::LocalLink;
 
 pub use error::ClientError;
 
@@ -33,9 +37,16 @@ const MAX_QUESTIONS: usize = 3;
 /// A client of a remote server.
 #[derive(Debug)]
 pub struct Client {
-    http: reqwest::Client,
+    link: Link,
     url: Url,
     authorization: Option<HeaderValue>,
+}
+
+/// How it reaches its server.
+#[derive(Debug)]
+enum Link {
+    Http(reqwest::Client),
+    Local(LocalLink),
 }
 
 /// Asks the person at the terminal whether to approve a change; the text describes it.
@@ -60,9 +71,24 @@ impl Client {
             .build()
             .map_err(|error| ClientError::unreachable(&url, &error))?;
         Ok(Client {
-            http,
+            link: Link::Http(http),
             url,
             authorization,
+        })
+    }
+
+    /// Creates a client of the process that holds a vault of this machine, on a connection to its local socket whose
+    /// handshake is done.
+    pub fn local(stream: LocalStream, process: u32) -> Result<Client, ClientError> {
+        let address = format!("local://process-{process}");
+        let url = address.parse().map_err(|_| ClientError::BadAddress {
+            address: address.clone(),
+            reason: "it is not a URL".to_owned(),
+        })?;
+        Ok(Client {
+            link: Link::Local(LocalLink::new(stream)),
+            url,
+            authorization: None,
         })
     }
 
@@ -163,8 +189,18 @@ impl Client {
             "io.modelcontextprotocol/clientInfo":
                 {"name": "notehost", "version": env!("CARGO_PKG_VERSION")},
         });
-        let mut request = self
-            .http
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let http = match &self.link {
+            Link::Http(http) => http,
+            Link::Local(link) => {
+                let message = link.ask(&self.url, &body).await?;
+                return match message.get("result") {
+                    Some(result) => Ok(result.clone()),
+                    None => Err(self.refusal(StatusCode::OK, &message)),
+                };
+            }
+        };
+        let mut request = http
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json, text/event-stream")
@@ -176,7 +212,6 @@ impl Client {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let response = request.body(body.to_string()).send().await;
         let response = response.map_err(|error| ClientError::unreachable(&self.url, &error))?;
         let status = response.status();

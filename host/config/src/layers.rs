@@ -112,7 +112,7 @@ pub struct ShownSetting {
 }
 
 /// The merged settings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// The settings.
     pub settings: Settings,

@@ -16,6 +16,7 @@ mod layers;
 mod places;
 mod presentation;
 mod reload;
+mod session;
 mod settings;
 mod supervision;
 mod template;
@@ -37,6 +38,7 @@ pub use notehost_platform::nearest;
 pub use places::{config_file, expand_home, state_folder};
 pub use presentation::{LongText, Surface};
 pub use reload::{Source, in_force};
+pub use session::{SessionSettings, SessionVault, vault_sections};
 pub use settings::{
     AuditSettings, AuthMode, AuthSettings, CallerSettings, ComponentSettings, Confirm,
     ConfirmationSettings, GrantSettings, HistorySettings, HttpSettings, IdempotencySettings,

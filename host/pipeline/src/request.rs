@@ -8,6 +8,15 @@ use crate::ProgressSink;
 /// The argument of a tool call that brings the approval of a person.
 pub(crate) const APPROVAL: &str = "approval";
 
+/// Identifies a call of a local session, so that it can be sent again to another process and is carried out once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallId {
+    /// Its id, which no other session can know.
+    pub id: String,
+    /// Whether it was sent before.
+    pub is_repeated: bool,
+}
+
 /// A request of a caller.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -25,6 +34,8 @@ pub struct Request {
     pub traceparent: Option<String>,
     /// Receives progress of the call, if requested.
     pub progress: Option<ProgressSink>,
+    /// Identifies the call, if it comes from a local session.
+    pub call: Option<CallId>,
 }
 
 impl Request {
@@ -43,6 +54,7 @@ impl Request {
             cancelled: CancellationToken::new(),
             traceparent: None,
             progress: None,
+            call: None,
         }
     }
 }

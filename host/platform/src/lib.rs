@@ -15,6 +15,7 @@ pub mod errors;
 pub mod files;
 pub mod folder;
 pub mod local_listener;
+pub mod local_socket;
 pub mod memory;
 mod nearest;
 pub mod private;

@@ -19,9 +19,15 @@ const MAX_DEPTH: usize = 8;
 /// a restricted mode would hide which they are.
 const COMPILED: &str = "compiled";
 /// The other folders, besides one for each vault.
-const FOLDERS: [&str; 4] = ["components", "descriptions", "dev", "logs"];
+const FOLDERS: [&str; 5] = ["components", "descriptions", "dev", "logs", "sockets"];
 /// How the names of files begin, also of their temporary copies.
-const FILES: [&str; 4] = [RECORDS, "owner-token", "notehost.toml", ".notehost.toml"];
+const FILES: [&str; 5] = [
+    RECORDS,
+    "owner-token",
+    "question.key",
+    "notehost.toml",
+    ".notehost.toml",
+];
 /// Created by file systems, like names that begin with a dot: `.snapshot`, `.Trash-1000`, `.nfs…`, `.gitkeep`.
 const TOLERATED: &str = "lost+found";
 /// Dot folders that show that a folder has another purpose: a repository or a vault, which would be shared with the secrets

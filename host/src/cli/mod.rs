@@ -6,6 +6,7 @@
 mod commands;
 mod logging;
 mod options;
+mod reach;
 mod records;
 mod remote;
 mod ui;

@@ -82,6 +82,9 @@ pub(crate) struct ServeFlags {
         value_parser = http_address
     )]
     pub(crate) http: Option<SocketAddr>,
+    /// With --http: serve the client on stdio too, and end with it
+    #[arg(long)]
+    pub(crate) stdio: bool,
     /// Serve over HTTP without authentication, only on loopback: every user and container of this machine is a caller
     #[arg(long)]
     pub(crate) no_auth: bool,

@@ -1,4 +1,4 @@
-//! The transports: MCP over stdio (`stdio`) and over Streamable HTTP (`http`), in its stateless and session-based
+//! The transports: MCP over stdio (`stdio`), for other programs of this user (`local`) and over Streamable HTTP (`http`), in its stateless and session-based
 //! revisions, with one server behind both (`mcp`) and the bounds of both (`limits`). Only this crate knows rmcp, stdout
 //! and sockets. It turns requests into calls of the pipeline and outcomes into MCP results. What the tools are and what
 //! a tool call means is decided by the crate `tools`.
@@ -8,6 +8,7 @@
 
 mod http;
 mod limits;
+mod local;
 mod mcp;
 mod stdio;
 
@@ -15,6 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use notehost_config::Surface;
 use notehost_pipeline::{CallError, Reply};
@@ -24,7 +26,9 @@ pub use http::{check_http, serve_http};
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use limits::bounds::fuzz_message;
-pub use stdio::serve_stdio;
+pub use limits::shutdown::requested as stop_requested;
+pub use local::LocalSessions;
+pub use stdio::{serve_stdio, streams as stdio_streams};
 
 /// The JSON of a result for a client that shows only text, such as the command line; its tests parse it.
 #[doc(hidden)]
@@ -39,6 +43,8 @@ pub struct ServeOptions {
     pub surface: Surface,
     /// Stop when this process exits.
     pub parent_pid: Option<u32>,
+    /// Stop when this is cancelled, if there is one.
+    pub stop: Option<CancellationToken>,
 }
 
 /// Why serving could not start or had to end.

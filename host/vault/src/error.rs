@@ -57,6 +57,13 @@ impl VaultError {
         self.code
     }
 
+    /// Whether another process holds the vault.
+    pub fn is_held(&self) -> bool {
+        let details = self.details.as_ref();
+        self.code == Code::Unavailable
+            && details.is_some_and(|known| known.get("process").is_some())
+    }
+
     /// What an admin can do about it.
     pub fn hint(&self) -> Option<String> {
         self.hint.as_ref().map(|hint| hint.0.clone())

@@ -13,6 +13,8 @@ use tokio::sync::broadcast;
 use super::file_events::{FileEvent, FileEvents};
 use super::reload::Watching;
 use super::rights::{BadRights, Rights, RightsBySettings};
+use super::running_calls::RunningCalls;
+use super::sessions::Sessions;
 use crate::features::orientation::assistant_notes;
 use crate::registry::Registry;
 use crate::stages::circuit_breaker::CircuitBreakers;
@@ -31,6 +33,9 @@ use notehost_vault::{Vault, VaultError, VaultSettings};
 pub struct Host {
     /// The current settings, with the rights derived from them.
     current: ArcSwap<RightsBySettings>,
+    /// The sessions that have settings of their own.
+    pub(crate) sessions: Sessions,
+    running_calls: Arc<RunningCalls>,
     /// The source of the settings, if they can change.
     pub(crate) watching: OnceLock<Watching>,
     /// Serializes reloads, so that the last one wins.
@@ -84,6 +89,11 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Whether another process holds a vault.
+    pub fn is_held(&self) -> bool {
+        matches!(self, StartError::Vault(error) if error.is_held())
+    }
+
     /// A hint for the operator.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -131,6 +141,8 @@ impl Host {
         let idempotency = Idempotency::new(records.clone())?;
         Ok(Arc::new_cyclic(|weak| Host {
             current: ArcSwap::from_pointee(current),
+            sessions: Sessions::default(),
+            running_calls: Arc::default(),
             watching: OnceLock::new(),
             refreshing: tokio::sync::Mutex::default(),
             runtime,
@@ -195,6 +207,21 @@ impl Host {
         self.current.load().settings().clone()
     }
 
+    /// The settings in force for a caller: those of its session, if it has one. A caller whose session is over gets those
+    /// of the host, and no rights (`rights_of`).
+    pub fn settings_of(&self, caller: &Caller) -> Arc<Settings> {
+        let session = caller.session().and_then(|id| self.sessions.settings(id));
+        match session {
+            Some(session) => session.settings().clone(),
+            None => self.settings(),
+        }
+    }
+
+    /// The calls of local sessions that run.
+    pub(crate) fn running_calls(&self) -> &Arc<RunningCalls> {
+        &self.running_calls
+    }
+
     /// Applies other settings to every call that starts from now on. What is opened at the start (vaults, the sandbox)
     /// stays as it is; components that are enabled or disabled are swapped, and clients are notified.
     pub async fn apply(&self, settings: Settings) -> Result<(), BadRights> {
@@ -205,6 +232,7 @@ impl Host {
         set_assistant_notes(&self.indexes, &settings);
         // The rights first: a new component must not run under the old permissions.
         self.current.store(Arc::new(current));
+        self.sessions.renew(&settings);
         // Running calls notice it at their next step.
         self.registry.advance_generation();
         let _turn = self.refreshing.lock().await;
@@ -349,7 +377,7 @@ impl Host {
     /// Whether a caller's client is trusted to ask its user and to report the answer. Other callers might answer their
     /// own questions, so their approvals are decided elsewhere.
     pub fn is_attended(&self, caller: &Caller) -> bool {
-        let settings = self.settings();
+        let settings = self.settings_of(caller);
         let of = |name: &str| settings.callers.get(name).and_then(|own| own.attended);
         // A signed token may carry the name of a static one: it is not trusted for that, but it can be restricted by it.
         let configured = match caller.proof() {
@@ -369,7 +397,13 @@ impl Host {
 
     /// What a caller may do.
     pub(crate) fn rights_of(&self, caller: &Caller) -> Result<Arc<Rights>, BadRights> {
-        self.current.load().of(caller)
+        match caller.session() {
+            None => self.current.load().of(caller),
+            Some(id) => {
+                let session = self.sessions.settings(id).ok_or(BadRights::NoSession)?;
+                session.of(caller)
+            }
+        }
     }
 }
 

@@ -5,4 +5,6 @@ pub(crate) mod file_events;
 pub(crate) mod host;
 pub(crate) mod reload;
 pub(crate) mod rights;
+pub(crate) mod running_calls;
+pub(crate) mod sessions;
 pub(crate) mod status;

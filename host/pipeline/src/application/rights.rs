@@ -36,6 +36,9 @@ pub enum BadRights {
     /// A scope.
     #[error(transparent)]
     Scope(#[from] UnknownScope),
+    /// The caller's session.
+    #[error("the session of this caller is over")]
+    NoSession,
 }
 
 /// The settings with the rights derived from them, kept together so that no outdated rights remain in use.

@@ -76,7 +76,7 @@ impl CallEnvironment for HostCallEnvironment {
         let Some(host) = self.host.upgrade() else {
             return About::default();
         };
-        let settings = host.settings();
+        let settings = host.settings_of(&self.caller);
         let scopes = host.scopes_of(&self.caller);
         let domains = host.registry().snapshot();
         let is_read_only = settings
@@ -143,7 +143,9 @@ impl CallEnvironment for HostCallEnvironment {
                 ([only], 2..) => Some(only.clone()),
                 _ => None,
             },
-            calls: host.audit().calls_of(self.caller.name(), self.vault.id()),
+            calls: host
+                .audit()
+                .calls_of(&self.caller.audit_name(), self.vault.id()),
             limits: limits
                 .map(|(effect, per_minute)| LimitLeft {
                     effect: effect.as_str().to_owned(),

@@ -164,7 +164,7 @@ impl LiveRights {
             return Err(CallError::new(Code::NotFound, message));
         };
         let closed = match self.effect > Effect::Read && !self.is_dry {
-            true => refuse_if_read_only(&host.settings(), &self.vault).err(),
+            true => refuse_if_read_only(&host.settings_of(&self.caller), &self.vault).err(),
             false => None,
         };
         let is_as_before = here.rules == self.rules && Arc::ptr_eq(&grant, &self.grant);

@@ -85,7 +85,7 @@ pub struct Orientation {
 ///
 /// Not for async workers: it waits for the index, and goes through all notes.
 pub fn orientation(host: &Host, caller: &Caller) -> Orientation {
-    let settings = host.settings();
+    let settings = host.settings_of(caller);
     if !settings.orientation.enabled {
         return Orientation::default();
     }

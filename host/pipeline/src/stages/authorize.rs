@@ -58,7 +58,7 @@ pub fn authorize(
     let ids: Vec<&str> = vaults.iter().map(|vault| vault.id()).collect();
     let action = checked.found.action()?;
     let gate = Gate {
-        settings: &host.settings(),
+        settings: &host.settings_of(caller),
         rights: &rights,
         domain: &checked.found.domain,
         action,

@@ -1,5 +1,6 @@
 //! Idempotent calls: the `idempotency_key` of a call is claimed before it runs, and its reply is stored for repeated
-//! calls.
+//! calls. A call of a local session has an id of its own instead: it is only recorded with the commit, and read again if
+//! the session sends the call again because its connection broke.
 
 use notehost_sdk::Code;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::authorize::Allowed;
+use crate::application::running_calls::RunningCall;
 use crate::{CallError, Host, Reply};
 use notehost_policy as policy;
 use notehost_vault::{Committed, Effect};
@@ -20,10 +22,14 @@ pub enum Claimed {
     Answered(Reply),
 }
 
-/// The key of a call, if it has one.
-#[derive(Clone)]
+/// What identifies a call, if anything does: its key, or its id in a local session.
+#[derive(Clone, Default)]
 #[must_use]
-pub struct Claim(Option<Arc<Held>>);
+pub struct Claim {
+    key: Option<Arc<Held>>,
+    /// Kept as long as the call or its commit runs.
+    call: Option<Arc<RunningCall>>,
+}
 
 struct Held {
     claim: policy::Claim,
@@ -34,19 +40,20 @@ struct Held {
 impl Claim {
     /// Identifies this call in the vault's history.
     pub(crate) fn in_history(&self) -> Option<String> {
-        self.0.as_ref().map(|held| held.claim.in_history())
+        let key = self.key.as_ref().map(|held| held.claim.in_history());
+        key.or_else(|| self.call.as_ref().map(|call| call.in_history()))
     }
 
     /// A commit has begun: the key must not be released any more.
     pub(crate) fn set_committing(&self, is_begun: bool) {
-        if let Some(held) = &self.0 {
+        if let Some(held) = &self.key {
             held.claim.committing(is_begun);
         }
     }
 
     /// Stores the reply for repeated calls.
     pub(crate) fn keep(&self, reply: &Reply) {
-        if let Some(held) = &self.0 {
+        if let Some(held) = &self.key {
             let kept = json!({
                 "text": reply.text,
                 "structured": reply.structured,
@@ -57,18 +64,39 @@ impl Claim {
     }
 }
 
-/// Claims the key of a call.
+/// Claims the key of a call, and its id.
 #[tracing::instrument(level = "debug", skip_all)]
-pub fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError> {
+pub async fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError> {
     let _stage = allowed.clock.stage("claim");
     let common = &allowed.checked.common;
-    let Some(key) = common.idempotency_key.as_deref() else {
-        return Ok(Claimed::ToDo(Claim(None)));
-    };
     // Dry runs and reads have no effect to repeat, and the caller may by then see less than an earlier reply shows.
     if common.dry_run || allowed.effect == Effect::Read {
-        return Ok(Claimed::ToDo(Claim(None)));
+        return Ok(Claimed::ToDo(Claim::default()));
     }
+    let request = &allowed.checked.found.request;
+    let mut call = None;
+    if let Some(sent) = &request.call {
+        let running = host.running_calls().begin(&sent.id).await;
+        if sent.is_repeated
+            && common.idempotency_key.is_none()
+            && let Some(committed) = allowed.vault.landed(&running.in_history())?
+        {
+            return Ok(Claimed::Answered(reply_of(committed)));
+        }
+        call = Some(Arc::new(running));
+    }
+    match common.idempotency_key.as_deref() {
+        None => Ok(Claimed::ToDo(Claim { key: None, call })),
+        Some(key) => claim_key(host, allowed, key, call),
+    }
+}
+
+fn claim_key(
+    host: &Host,
+    allowed: &Allowed,
+    key: &str,
+    call: Option<Arc<RunningCall>>,
+) -> Result<Claimed, CallError> {
     let keep_ms = host
         .settings()
         .idempotency
@@ -86,10 +114,11 @@ pub fn claim(host: &Host, allowed: &Allowed) -> Result<Claimed, CallError> {
         .map_err(|error| CallError::new(Code::Unavailable, error.to_string()))?;
     let rules = allowed.caller_rules.clone();
     let held = |claim: policy::Claim| {
-        Claim(Some(Arc::new(Held {
-            claim,
-            rules: rules.clone(),
-        })))
+        let rules = rules.clone();
+        Claim {
+            key: Some(Arc::new(Held { claim, rules })),
+            call: call.clone(),
+        }
     };
     match claimed {
         policy::Claimed::Ours(claim) => Ok(Claimed::ToDo(held(claim))),

@@ -179,7 +179,7 @@ pub async fn commit(
     } else {
         let request = &allowed.checked.found.request;
         let note = CommitNote {
-            caller: allowed.caller.key(),
+            caller: allowed.caller.label(),
             action: format!("{}.{}", request.domain, request.action),
             key: claim.in_history(),
         };

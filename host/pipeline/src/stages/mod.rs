@@ -161,7 +161,7 @@ async fn carry_out(
     allowed: &Allowed,
     record: &mut Record<'_>,
 ) -> Result<Reply, CallError> {
-    let claim = match claim(host, allowed)? {
+    let claim = match claim(host, allowed).await? {
         Claimed::Answered(reply) => return Ok(reply), // the same call, sent again
         Claimed::ToDo(claim) => claim,
     };

@@ -42,7 +42,7 @@ impl<'h> Record<'h> {
             clock: StageClock::start(host.audit().is_traced()),
             entry: Entry {
                 time: now_ms(),
-                caller: caller.name().to_owned(),
+                caller: caller.audit_name(),
                 transport: caller.entrance().as_str(),
                 domain: shortened(&request.domain),
                 action: shortened(&request.action),

@@ -18,9 +18,13 @@ pub use scopes::{Scope, Scopes, UnknownScope};
 pub use tokens::{NewToken, Token, TokenError, Tokens};
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use notehost_config::CallerPermissions;
 use notehost_platform::clock::now_ms;
+
+/// How much of a client's name is kept.
+const MAX_CLIENT_CHARS: usize = 40;
 
 /// How a call arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +79,22 @@ pub struct Caller {
     expires: Option<i64>,
     /// What its token says: whether its client is trusted to ask its user.
     attended: bool,
+    /// The session with settings of its own that it belongs to.
+    session: Option<SessionId>,
+    /// The name that its client has given itself.
+    client: Option<Arc<str>>,
+}
+
+/// A session of another program of this user, which brought settings of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(u64);
+
+impl SessionId {
+    /// An id that no other session of this process has.
+    pub fn next() -> SessionId {
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        SessionId(LAST.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl Caller {
@@ -141,6 +161,71 @@ impl Caller {
             proof: Proof::Place,
             expires: None,
             attended: false,
+            session: None,
+            client: None,
+        }
+    }
+
+    /// The same caller in a session with settings of its own.
+    pub fn in_session(self, session: SessionId) -> Caller {
+        Caller {
+            session: Some(session),
+            ..self
+        }
+    }
+
+    /// The same caller, bound to these vaults.
+    pub fn bound_to(self, vaults: Vec<String>) -> Caller {
+        let both = match self.vaults {
+            VaultBinding::All => VaultBinding::Only(vaults),
+            // The settings of its session decide which vault that is, and have no others than these.
+            VaultBinding::Default => VaultBinding::Default,
+            VaultBinding::Only(mut bound) => {
+                bound.retain(|id| vaults.contains(id));
+                VaultBinding::Only(bound)
+            }
+        };
+        Caller {
+            vaults: both,
+            ..self
+        }
+    }
+
+    /// The same caller, whose client calls itself so. The name is arbitrary text: it is shortened to what a label may
+    /// have.
+    pub fn with_client(self, name: &str) -> Caller {
+        let is_plain = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ' | '/');
+        let name: String = name
+            .chars()
+            .filter(is_plain)
+            .take(MAX_CLIENT_CHARS)
+            .collect();
+        let name = name.trim();
+        Caller {
+            client: (!name.is_empty()).then(|| Arc::from(name)),
+            ..self
+        }
+    }
+
+    /// The session with settings of its own that it belongs to.
+    pub fn session(&self) -> Option<SessionId> {
+        self.session
+    }
+
+    /// Its key in the history: of several programs with the same one also the name of the client.
+    pub fn label(&self) -> String {
+        self.with_client_of(self.key())
+    }
+
+    /// Its name in the audit log, in the same way.
+    pub fn audit_name(&self) -> String {
+        self.with_client_of(self.name.to_string())
+    }
+
+    fn with_client_of(&self, name: String) -> String {
+        match &self.client {
+            Some(client) => format!("{name} ({client})"),
+            None => name,
         }
     }
 

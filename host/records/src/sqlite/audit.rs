@@ -270,8 +270,15 @@ fn row(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
 fn condition(filter: &Filter) -> (String, Vec<Value>) {
     let mut conditions = vec!["1".to_owned()];
     let mut values = Vec::new();
+    if let Some(caller) = &filter.caller {
+        // Also with the name of a client: `stdio (claude-code)`.
+        conditions.push("(caller = ? OR substr(caller, 1, length(?)) = ?)".into());
+        let with_client = format!("{caller} (");
+        values.push(Value::from(caller.clone()));
+        values.push(Value::from(with_client.clone()));
+        values.push(Value::from(with_client));
+    }
     for (column, wanted) in [
-        ("caller", &filter.caller),
         ("transport", &filter.transport),
         ("domain", &filter.domain),
         ("action", &filter.action),

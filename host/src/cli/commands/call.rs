@@ -1,5 +1,5 @@
-//! `notehost call`: runs one action through the same pipeline as clients' calls, without a server; or on a remote
-//! server (`remote`).
+//! `notehost call`: runs one action through the same pipeline as clients' calls, without a server; in the process that
+//! serves the vault, if one does (`reach`); or on a remote server (`remote`).
 
 use notehost_sdk::Code;
 use std::path::PathBuf;
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::logging;
 use crate::cli::options::{self, Common, OutputFlags};
+use crate::cli::reach;
 use crate::cli::records;
 use crate::cli::remote;
 use crate::cli::remote::{Remote, RemoteError};
@@ -77,6 +78,21 @@ pub(crate) struct Call {
     common: Common,
 }
 
+/// The hint for an error of a vault of this machine, instead of the error's own.
+fn local_hint(error: &CallError, is_configured: bool) -> Option<String> {
+    match error.code {
+        // Without a config `notehost permission set` does not apply.
+        Code::PermissionDenied if !is_configured => Some(
+            "allow writing with `--allow rw`, or also deleting with `--allow rwd`".to_owned(),
+        ),
+        Code::ConfirmationRequired => Some(
+            "preview the change with `--dry-run`, then confirm it with `--yes`; on a terminal there is a prompt"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 impl Call {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         let is_here = self.vault.is_some() || self.common.is_named();
@@ -103,7 +119,10 @@ impl Call {
         let caller = self.caller(&loaded)?;
         let source = loaded.source();
         let answer = options::block_on(async {
-            let host = Host::start(loaded.settings, &loaded.running.state).await?;
+            let host = match reach::for_command(&loaded, self.caller.as_deref()).await? {
+                Ok(host) => host,
+                Err(client) => return self.call_there(&client, is_configured).await,
+            };
             // `admin` changes settings in the file.
             if let Some(source) = source {
                 host.watch(source);
@@ -165,16 +184,18 @@ impl Call {
             fields: &fields,
             arguments: &arguments,
         };
-        self.formatted(outcome, &phrasing, |error| match error.code {
-            // Without a config `notehost permission set` does not apply.
-            Code::PermissionDenied if !is_configured => Some(
-                "allow writing with `--allow rw`, or also deleting with `--allow rwd`".to_owned(),
-            ),
-            Code::ConfirmationRequired => Some(
-                "preview the change with `--dry-run`, then confirm it with `--yes`; on a terminal there is a prompt".to_owned(),
-            ),
-            _ => None,
+        self.formatted(outcome, &phrasing, |error| local_hint(error, is_configured))
+    }
+
+    /// The same in the process that holds the vault.
+    async fn call_there(&self, client: &Client, is_configured: bool) -> Result<String, Failure> {
+        let domains = remote::domains(client).await?;
+        // An action that the caller may not use is refused with a reason: its fields are known here.
+        let here = self.known_here();
+        self.call_with(client, &domains, &here, None, |error| {
+            local_hint(error, is_configured)
         })
+        .await
     }
 
     /// The same on a remote server.
@@ -183,40 +204,54 @@ impl Call {
         let answer = options::block_on(async {
             let domains = remote::domains(client).await?;
             let here = self.known_here();
-            // The server may refuse an action it does not list with a reason: then use the locally known fields.
-            let action = [&domains, &here].into_iter().find_map(|domains| {
-                let domain = domains.domain(&self.domain)?;
-                domain.action(&self.action)
-            });
-            let nothing = Map::new();
-            let input = action.map_or(&nothing, |action| &action.input);
-            let fields = Fields::of(&self.domain, &self.action, input);
-            let mut arguments = self.arguments(&fields, action.is_some())?;
-            if let Some(vault) = &self.vault {
-                arguments.insert("vault".into(), vault.to_string_lossy().into());
-            }
-            let called = remote::call(
-                client,
-                &self.domain,
-                &self.action,
-                &arguments,
-                self.all_pages,
-            );
-            let outcome = match called.await {
-                Ok(reply) => Ok(reply),
-                Err(RemoteError::Call(error)) => Err(error),
-                Err(RemoteError::Client(error)) => return Err(error.into()),
-            };
-            let phrasing = reply::Commands {
-                domain: &self.domain,
-                domains: &domains,
-                fields: &fields,
-                arguments: &arguments,
-            };
-            self.formatted(outcome, &phrasing, remote::hint)
+            let vault = self.vault.as_ref().map(|vault| vault.to_string_lossy());
+            self.call_with(client, &domains, &here, vault.as_deref(), remote::hint)
+                .await
         })??;
         Terminal::stdout().print(&answer);
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Runs the action on another server and formats its reply.
+    async fn call_with(
+        &self,
+        client: &Client,
+        domains: &Snapshot,
+        here: &Snapshot,
+        vault: Option<&str>,
+        hint: impl FnOnce(&CallError) -> Option<String>,
+    ) -> Result<String, Failure> {
+        // The server may refuse an action it does not list with a reason: then use the locally known fields.
+        let action = [domains, here].into_iter().find_map(|domains| {
+            let domain = domains.domain(&self.domain)?;
+            domain.action(&self.action)
+        });
+        let nothing = Map::new();
+        let input = action.map_or(&nothing, |action| &action.input);
+        let fields = Fields::of(&self.domain, &self.action, input);
+        let mut arguments = self.arguments(&fields, action.is_some())?;
+        if let Some(vault) = vault {
+            arguments.insert("vault".into(), vault.into());
+        }
+        let called = remote::call(
+            client,
+            &self.domain,
+            &self.action,
+            &arguments,
+            self.all_pages,
+        );
+        let outcome = match called.await {
+            Ok(reply) => Ok(reply),
+            Err(RemoteError::Call(error)) => Err(error),
+            Err(RemoteError::Client(error)) => return Err(error.into()),
+        };
+        let phrasing = reply::Commands {
+            domain: &self.domain,
+            domains,
+            fields: &fields,
+            arguments: &arguments,
+        };
+        self.formatted(outcome, &phrasing, hint)
     }
 
     /// The domains that are known locally, without running a component.

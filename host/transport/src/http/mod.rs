@@ -67,6 +67,13 @@ pub async fn serve_http(
     let listener = TcpListener::bind(address).await.map_err(bind_error)?;
     let bound = listener.local_addr().map_err(bind_error)?;
     let closing = shutdown::requested(options.parent_pid)?;
+    if let Some(stop) = options.stop {
+        let closing = closing.clone();
+        tokio::spawn(async move {
+            stop.cancelled().await;
+            closing.cancel();
+        });
+    }
     let owner = first_token(&authenticator, host.tokens(), bound)?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     if !bound.ip().is_loopback() && tls.is_none() {
@@ -92,6 +99,7 @@ pub async fn serve_http(
         Caller::nobody(),
         options.surface,
         closing.clone(),
+        None,
         None,
     )?;
     let idle = host.settings().http.session_idle_seconds;

@@ -28,7 +28,8 @@ const MAX_UNANSWERED_BYTES: usize = 160 << 20;
 pub(crate) struct Draining<T> {
     inner: T,
     closing: CancellationToken,
-    grace: Duration,
+    /// After the end of the input, and after a shutdown was requested.
+    grace: (Duration, Duration),
     unanswered: Arc<Unanswered>,
     /// How many bytes were read since the last message.
     read: Arc<AtomicUsize>,
@@ -42,7 +43,7 @@ impl<T> Draining<T> {
     pub(crate) fn new(
         inner: T,
         closing: CancellationToken,
-        grace: Duration,
+        grace: (Duration, Duration),
         read: Arc<AtomicUsize>,
     ) -> Draining<T> {
         Draining {
@@ -99,8 +100,12 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Draining<T> {
                     self.unanswered.note(&message, bytes);
                     return Some(message);
                 }
+                let grace = match self.closing.is_cancelled() {
+                    true => self.grace.1,
+                    false => self.grace.0,
+                };
                 self.closing.cancel();
-                *self.deadline.insert(Instant::now() + self.grace)
+                *self.deadline.insert(Instant::now() + grace)
             }
         };
         self.unanswered.none_left(deadline).await;
@@ -240,7 +245,12 @@ mod tests {
         tokio::spawn(async move {
             let wire = AsyncRwTransport::new_server(input, output);
             let running = Slow
-                .serve(Draining::new(wire, closing, DRAIN_TIMEOUT, Arc::default()))
+                .serve(Draining::new(
+                    wire,
+                    closing,
+                    (DRAIN_TIMEOUT, DRAIN_TIMEOUT),
+                    Arc::default(),
+                ))
                 .await
                 .unwrap();
             running.waiting().await.unwrap();

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 const PARENT_POLL: Duration = Duration::from_secs(1);
 
 /// A token that is cancelled at a signal that requests a stop, or when the watched process exits.
-pub(crate) fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken> {
+pub fn requested(parent_pid: Option<u32>) -> io::Result<CancellationToken> {
     let mut signals = StopSignals::listen()?;
     let parent = parent_pid.map(WatchedProcess::new).transpose()?;
     let stop = CancellationToken::new();

@@ -4,9 +4,12 @@
 //! ones get `input_required` and send the answer back with the sealed state. The approval itself belongs to the host,
 //! which knows what was shown and accepts each one once.
 
+use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use notehost_sdk::Code;
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, InputRequest, InputRequests, InputRequiredResult,
@@ -18,6 +21,7 @@ use serde_json::{Map, Value, json};
 
 use super::Server;
 use notehost_pipeline::{CallError, ConfirmedVia, PendingApproval, Request, diff_excerpt};
+use notehost_platform::private;
 use notehost_policy::auth::Caller;
 use notehost_vault::Effect;
 
@@ -39,9 +43,18 @@ pub(crate) struct Question {
     pub(crate) form: ElicitRequestParams,
 }
 
-/// A sealing key for the lifetime of this process.
-pub(crate) fn new_seal() -> Result<RequestStateCodec, notehost_platform::random::RandomError> {
-    let key: [u8; 32] = notehost_platform::random::bytes()?;
+/// The file of the sealing key in the state folder. A question outlives the process that asked it: another one that takes
+/// over its vault accepts the answer.
+const KEY_FILE: &str = "question.key";
+
+/// The sealing key of a state folder.
+pub(crate) fn open_seal(state: &Path) -> io::Result<RequestStateCodec> {
+    /// Two servers of this process must not create it at the same time.
+    static OPENING: Mutex<()> = Mutex::new(());
+
+    let opening = OPENING.lock();
+    let key: [u8; 32] = private::key(&state.join(KEY_FILE))?;
+    drop(opening);
     #[allow(
         deprecated,
         reason = "the key has the length that the other constructor checks"

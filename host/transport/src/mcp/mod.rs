@@ -1,6 +1,7 @@
 //! The MCP server shared by both transports. rmcp implements the stateless and the session-based revisions; here its
 //! requests become calls of `dispatch`, and changes of the set of tools become notifications.
 
+mod call_names;
 mod completion;
 mod elicitation;
 mod orientation;
@@ -13,28 +14,30 @@ mod tasks;
 mod tool_call;
 mod tool_lists;
 
+use std::io;
 use std::sync::Arc;
 
 use notehost_sdk::Code;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams,
-    CompleteRequestParams, CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode,
-    Extensions, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
-    UpdateTaskParams,
+    CompleteRequestParams, CompleteResult, CustomNotification, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, Extensions, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use self::elicitation::{new_seal, take_arguments};
+use self::call_names::named_request;
+use self::elicitation::{open_seal, take_arguments};
 use self::orientation::{INSTRUCTIONS, OrientedClients, instructions};
 use self::results::Repeat;
 use self::subscriptions::Clients;
@@ -43,11 +46,13 @@ use self::tool_call::ToolCall;
 use self::tool_lists::{ToolList, ToolLists};
 use crate::limits::panic_guard::contained;
 use crate::limits::pool::here_or_in;
+use crate::local::Local;
 use crate::stdio::lines::REFUSED;
 use notehost_config::Surface;
 use notehost_pipeline::{self as dispatch, CallError, Host, Reply, Request};
-use notehost_policy::auth::{Caller, Proof, Scopes};
-use notehost_tools::{FLAT_SEPARATOR, Target, Unresolved, resolve};
+use notehost_policy::auth::{Caller, Entrance, Proof, Scopes};
+use notehost_relay::{CALL_KEY, SETTINGS_METHOD};
+use notehost_tools::{Target, Unresolved, resolve};
 
 /// The request for all actions visible to a caller, from which the command line of another machine makes flags. The
 /// crate `client` sends it.
@@ -74,6 +79,8 @@ struct Shared {
     clients: Clients,
     /// The pool for long calls, if requests are read on a separate thread.
     pool: Option<Handle>,
+    /// The session of another program, if this server is for one.
+    local: Option<Local>,
 }
 
 impl Server {
@@ -85,18 +92,21 @@ impl Server {
         surface: Surface,
         closing: CancellationToken,
         pool: Option<Handle>,
-    ) -> Result<Server, notehost_platform::random::RandomError> {
+        local: Option<Local>,
+    ) -> io::Result<Server> {
+        let sealed = open_seal(host.state())?;
         let server = Server(Arc::new(Shared {
             host,
             caller,
             surface,
             closing,
             tool_lists: ToolLists::default(),
-            sealed: new_seal()?,
+            sealed,
             oriented: OrientedClients::default(),
             tasks: Tasks::default(),
             clients: Clients::default(),
             pool,
+            local,
         }));
         tokio::spawn(subscriptions::notify_clients(server.clone()));
         Ok(server)
@@ -114,9 +124,13 @@ impl Server {
 
     /// How the tools are presented to a caller.
     pub(crate) fn surface_of(&self, caller: &Caller) -> Surface {
-        let settings = self.0.host.settings();
+        let settings = self.0.host.settings_of(caller);
         let own = settings.callers.get(caller.name());
-        own.and_then(|own| own.surface).unwrap_or(self.0.surface)
+        let usual = match &self.0.local {
+            Some(_) => settings.surface,
+            None => self.0.surface,
+        };
+        own.and_then(|own| own.surface).unwrap_or(usual)
     }
 
     /// Cancelled when it is time to stop.
@@ -161,6 +175,17 @@ impl Server {
         caller
     }
 
+    /// The caller of a call. Several programs are the same caller on stdio: each with the name of its client.
+    fn named_caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let caller = self.caller(&context.extensions);
+        match context.client_info() {
+            Some(client) if caller.entrance() == Entrance::Stdio => {
+                caller.with_client(&client.name)
+            }
+            _ => caller,
+        }
+    }
+
     /// Runs one call of an action. A call that takes long leaves the thread that reads requests; a panic ends only this
     /// call.
     pub(crate) async fn run(&self, caller: &Caller, request: Request) -> Result<Reply, CallError> {
@@ -193,7 +218,7 @@ impl Server {
     /// Whether long text is repeated for a caller.
     fn repeat(&self, caller: &Caller, context: &RequestContext<RoleServer>) -> Repeat {
         let client = context.client_info();
-        let wanted = self.0.host.settings().long_text_of(caller.name());
+        let wanted = self.0.host.settings_of(caller).long_text_of(caller.name());
         Repeat::chosen(wanted, client.as_ref().map(|client| client.name.as_str()))
     }
 }
@@ -273,7 +298,7 @@ impl ServerHandler for Server {
         mut sent: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.caller(&context.extensions);
+        let caller = self.named_caller(&context);
         let tools = self.tools_of(&caller);
         let named = named_request(&sent, &context);
         // Arguments may be as large as a message: they are moved, and only a digest of them is kept for comparison.
@@ -284,7 +309,10 @@ impl ServerHandler for Server {
                 action,
                 arguments,
             }) => {
+                let sent_id = context.meta.get(CALL_KEY);
+                let local = self.0.local.as_ref();
                 let request = Request {
+                    call: local.and_then(|local| local.call(sent_id?)),
                     cancelled: named.cancelled,
                     traceparent: named.traceparent,
                     ..Request::new(domain, action, arguments)
@@ -407,6 +435,20 @@ impl ServerHandler for Server {
         self.clients().begin(session, context.peer, caller);
     }
 
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _: NotificationContext<RoleServer>,
+    ) {
+        // Only the program of a local session may change its settings.
+        if let (Some(local), SETTINGS_METHOD) = (&self.0.local, notification.method.as_str()) {
+            match serde_json::from_value(notification.params.unwrap_or_default()) {
+                Ok(update) => local.update(update),
+                Err(error) => tracing::warn!("changed settings of a session are invalid: {error}"),
+            }
+        }
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -444,34 +486,4 @@ impl ServerHandler for Server {
 /// The JSON of a result with the whole text.
 pub(crate) fn tool_result(outcome: Result<Reply, CallError>) -> Value {
     serde_json::to_value(results::of(outcome, Repeat::Whole)).unwrap_or_default()
-}
-
-/// The request with the names that the client sent and without arguments, as it is recorded when it is answered without
-/// a call.
-fn named_request(sent: &CallToolRequestParams, context: &RequestContext<RoleServer>) -> Request {
-    let (domain, action) = sent
-        .name
-        .split_once(FLAT_SEPARATOR)
-        .unwrap_or((&sent.name, ""));
-    let arguments = sent.arguments.as_ref();
-    let action = arguments
-        .and_then(|arguments| arguments.get("action"))
-        .and_then(Value::as_str)
-        .unwrap_or(action);
-    Request {
-        cancelled: context.ct.clone(),
-        traceparent: traceparent(context),
-        ..Request::new(domain, action, Map::new())
-    }
-}
-
-/// The client's trace span of a request. The message takes precedence over the header, which only describes the request
-/// that carried it.
-fn traceparent(context: &RequestContext<RoleServer>) -> Option<String> {
-    let header = || {
-        let parts = context.extensions.get::<http::request::Parts>()?;
-        parts.headers.get("traceparent")?.to_str().ok()
-    };
-    let traceparent = context.meta.get_traceparent().or_else(header);
-    traceparent.map(str::to_owned)
 }

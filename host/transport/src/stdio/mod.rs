@@ -11,6 +11,7 @@ use rmcp::service::{QuitReason, ServerInitializeError};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::stdio_pipes;
 use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
 
 use self::lines::{BoundedLines, CheckSize};
 use crate::limits::bounds::MAX_MESSAGE_BYTES;
@@ -27,7 +28,7 @@ use notehost_policy::auth::Caller;
 const DRAIN_MARGIN: Duration = Duration::from_secs(20);
 
 /// How long running work may take to end.
-const CLOSE_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const CLOSE_GRACE: Duration = Duration::from_secs(1);
 
 /// Serves the parent process until it closes the pipe or a shutdown is requested.
 ///
@@ -46,25 +47,51 @@ pub async fn serve_stdio(host: Arc<Host>, options: ServeOptions) -> Result<(), T
 
 async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(), TransportError> {
     let closing = shutdown::requested(options.parent_pid)?;
-    let grace = Duration::from_millis(host.settings().max_call_ms()) + DRAIN_MARGIN;
-    let check_size: CheckSize = {
-        let host = host.clone();
-        Box::new(move |outline, bytes| {
-            message_limit::check(&host, &Caller::stdio(), outline, bytes)
-        })
-    };
-    let server = Server::new(
-        host,
-        Caller::stdio(),
-        options.surface,
-        closing.clone(),
-        Some(pool),
-    )?;
+    let grace = grace(&host);
+    let caller = Caller::stdio();
+    let (surface, pool) = (options.surface, Some(pool));
+    let server = Server::new(host, caller.clone(), surface, closing.clone(), pool, None)?;
     let (input, output) = streams();
+    let wire = Wire {
+        input,
+        output,
+        grace,
+        grace_at_shutdown: grace,
+    };
+    serve_wire(server, caller, closing, wire).await
+}
+
+/// How long requests of a client that has closed its input may take.
+pub(crate) fn grace(host: &Host) -> Duration {
+    Duration::from_millis(host.settings().max_call_ms()) + DRAIN_MARGIN
+}
+
+/// A connection to one client.
+pub(crate) struct Wire {
+    pub(crate) input: Input,
+    pub(crate) output: Output,
+    /// How long unanswered requests may take after the end of the input, and after a shutdown was requested.
+    pub(crate) grace: Duration,
+    pub(crate) grace_at_shutdown: Duration,
+}
+
+/// Serves one client until it closes its input or `closing` is cancelled, and its requests are answered.
+pub(crate) async fn serve_wire(
+    server: Server,
+    caller: Caller,
+    closing: CancellationToken,
+    wire: Wire,
+) -> Result<(), TransportError> {
+    let check_size: CheckSize = {
+        let server = server.clone();
+        Box::new(move |outline, bytes| message_limit::check(server.host(), &caller, outline, bytes))
+    };
     let read = Arc::default();
-    let lines = BoundedLines::new(input, check_size, Arc::clone(&read));
-    let wire = AsyncRwTransport::new_server(lines, output).with_max_line_length(MAX_MESSAGE_BYTES);
-    let draining = Draining::new(wire, closing, grace, read);
+    let lines = BoundedLines::new(wire.input, check_size, Arc::clone(&read));
+    let transport =
+        AsyncRwTransport::new_server(lines, wire.output).with_max_line_length(MAX_MESSAGE_BYTES);
+    let grace = (wire.grace, wire.grace_at_shutdown);
+    let draining = Draining::new(transport, closing, grace, read);
     let running = match server.serve(draining).await {
         Ok(running) => running,
         // The client closed the input before initializing, or only sent a request of discovery.
@@ -81,7 +108,7 @@ async fn serve(host: Arc<Host>, options: ServeOptions, pool: Handle) -> Result<(
 
 /// The standard streams, without an intermediate thread if possible. Clients made with Node pass sockets, others pipes;
 /// rmcp supports only pipes, and a thread doubles the latency of a message.
-fn streams() -> (Input, Output) {
+pub fn streams() -> (Input, Output) {
     sockets().unwrap_or_else(|| {
         let (input, output) = stdio_pipes();
         (Box::new(input), Box::new(output))

@@ -155,7 +155,7 @@ pub async fn confirm(
 ) -> Result<Committable, Stop> {
     let _stage = allowed.clock.stage("confirm");
     let (run, changes) = conformed.into_parts();
-    let settings = host.settings();
+    let settings = host.settings_of(&allowed.caller);
     let changes: Arc<[StagedChange]> = changes.into();
     let committable = |run, changes, counting| {
         Ok(Committable {

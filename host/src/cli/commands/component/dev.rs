@@ -127,6 +127,7 @@ async fn in_own_server(
     let options = ServeOptions {
         surface: host.settings().surface,
         parent_pid: None,
+        ..ServeOptions::default()
     };
     let served = transport::serve_http(host.clone(), address, options);
     tokio::select! {

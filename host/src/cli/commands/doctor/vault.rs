@@ -38,7 +38,7 @@ pub(super) fn examine(vault: &VaultEntry, state: &Path) -> Vec<Check> {
         checks.push(Check::warn(
             subject.as_str(),
             format!("in use by process {who}"),
-            "other processes can use it after that process ends",
+            "other processes with this state folder reach it through that one; others can use it after that process ends",
         ));
     }
     if !found.is_writable {

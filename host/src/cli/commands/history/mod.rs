@@ -1,6 +1,7 @@
 //! `notehost history`: shows changes of all notes and undoes them. Reading needs no lock and works with a
-//! running server; undo commits like any other change, and needs the vault's lock.
+//! running server; undo commits like any other change: here, or in the process that holds the vault (`beside`).
 
+mod beside;
 mod output;
 mod undo;
 mod undo_run;
@@ -192,11 +193,8 @@ impl List {
         let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
         let mut absent = None;
         for (entry, mut transaction) in desk.open_all()? {
-            let is_wanted = |change: &Change| {
-                caller
-                    .as_ref()
-                    .is_none_or(|caller| *caller == change.caller)
-            };
+            let is_wanted =
+                |change: &Change| caller.as_ref().is_none_or(|caller| is_by(change, caller));
             let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
@@ -226,6 +224,13 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whether a change is by the caller with this name, through whatever client: `stdio (claude-code)`. A signed token is
+/// another caller.
+fn is_by(change: &Change, caller: &str) -> bool {
+    let rest = change.caller.strip_prefix(caller);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") && rest != " (signed)")
 }
 
 /// The selected changes of a vault, the latest first.

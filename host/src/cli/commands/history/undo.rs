@@ -73,8 +73,9 @@ impl Undo {
         let (entry, _, _) = desk.find(&change)?;
         let done = desk.undo(entry, &change, dry_run);
         desk.record(entry, &change, began, &done)?;
-        let Undone { files, change: id } =
-            done.map_err(|error| desk.undo_failure(&change, error))?;
+        let Undone {
+            files, change: id, ..
+        } = done.map_err(|error| desk.undo_failure(error))?;
         if desk.as_json {
             let mut report = json!({
                 "undoes": change,
@@ -103,6 +104,8 @@ pub(super) struct Undone {
     pub(super) files: Vec<StagedChange>,
     /// `None` for a dry run.
     pub(super) change: Option<String>,
+    /// Whether the process that did it has recorded it.
+    pub(super) is_recorded: bool,
 }
 
 impl Context {
@@ -114,6 +117,9 @@ impl Context {
         began: Instant,
         done: &Result<Undone, CallError>,
     ) -> Result<(), Failure> {
+        if done.as_ref().is_ok_and(|undone| undone.is_recorded) {
+            return Ok(());
+        }
         let mut record = Entry {
             time: now_ms(),
             caller: CALLER.into(),
@@ -128,7 +134,7 @@ impl Context {
             ..Entry::default()
         };
         match done {
-            Ok(Undone { files, change }) => {
+            Ok(Undone { files, change, .. }) => {
                 if let Some(id) = change {
                     record.change = Some(id.clone());
                     record.paths = files.iter().map(|file| file.path.clone()).collect();
@@ -175,10 +181,22 @@ impl Context {
             .map_err(|error| CallError::new(Code::InternalError, error.to_string()))
     }
 
-    fn undo(&self, entry: &VaultEntry, change: &str, dry_run: bool) -> Result<Undone, CallError> {
-        let mut transaction = match dry_run {
-            true => self.preview(entry)?,
-            false => self.begin_undo(entry)?,
+    pub(super) fn undo(
+        &self,
+        entry: &VaultEntry,
+        change: &str,
+        dry_run: bool,
+    ) -> Result<Undone, CallError> {
+        let begun = match dry_run {
+            true => self.preview(entry),
+            false => self.begin_undo(entry),
+        };
+        let mut transaction = match begun {
+            Err(error) if is_held(&error) => match self.undo_there(entry, change)? {
+                Some(undone) => return Ok(undone),
+                None => self.begin_undo(entry)?,
+            },
+            begun => begun?,
         };
         transaction.undo(change)?;
         let files = transaction.changes();
@@ -186,24 +204,31 @@ impl Context {
             true => None,
             false => land(transaction)?,
         };
-        Ok(Undone { files, change })
+        Ok(Undone {
+            files,
+            change,
+            is_recorded: false,
+        })
     }
 
-    pub(super) fn undo_failure(&self, change: &str, error: CallError) -> Failure {
-        let is_held = error
-            .details()
-            .is_some_and(|details| details.get("process").is_some());
+    pub(super) fn undo_failure(&self, error: CallError) -> Failure {
         let failure = Failure::call(&error.message).with_any_hint(error.hint);
         match error.code {
-            Code::Unavailable if is_held => Failure::start(error.message).with_hint(format!(
-                "use the running server: call its tool `document` with `action`: `undo` and `change`: `{change}`; \
-                 or stop that process first"
-            )),
+            Code::Unavailable => {
+                Failure::start(error.message).with_any_hint(failure.hint().map(str::to_owned))
+            }
             Code::PermissionDenied if self.loaded.file.is_none() => failure
                 .with_hint("allow writing with `--allow rw`, or also deleting with `--allow rwd`"),
             _ => failure,
         }
     }
+}
+
+/// Whether another process holds the vault.
+pub(super) fn is_held(error: &CallError) -> bool {
+    let details = error.details();
+    error.code == Code::Unavailable
+        && details.is_some_and(|details| details.get("process").is_some())
 }
 
 /// Commits an undo. Returns the id of the change.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::output::{shown_files, with_diff};
-use super::undo::{Undone, land};
+use super::undo::{Undone, is_held, land};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::output::print_json;
 use notehost_config::VaultEntry;
@@ -243,7 +243,12 @@ impl Run {
         }
         let change = land(transaction)?;
         let files = plan.files.clone();
-        Ok((Undone { files, change }, plan))
+        let undone = Undone {
+            files,
+            change,
+            is_recorded: false,
+        };
+        Ok((undone, plan))
     }
 }
 
@@ -255,12 +260,9 @@ fn is_confirmed(desk: &Context) -> bool {
 }
 
 fn run_failure(desk: &Context, error: CallError) -> Failure {
-    let is_held = error
-        .details()
-        .is_some_and(|details| details.get("process").is_some());
-    match error.code {
-        Code::Unavailable if is_held => Failure::start(error.message)
+    match is_held(&error) {
+        true => Failure::start(error.message)
             .with_hint("stop the running server first; `--dry-run` works beside it"),
-        _ => desk.undo_failure("", error),
+        false => desk.undo_failure(error),
     }
 }

@@ -2,9 +2,11 @@
 //! connect a client.
 
 pub(crate) mod demo;
+mod relayed;
 mod tour;
 
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,15 +16,19 @@ use clap::Args;
 use self::demo::Demo;
 use crate::cli::logging;
 use crate::cli::options::{self, ServeFlags};
+use crate::cli::reach::{self, Reached, Search};
 use crate::cli::ui::failure::Failure;
 use crate::cli::ui::terminal::Terminal;
 use crate::os_sandbox::{self, FileAccess};
-use notehost_config::{AuthMode, Confirm, Loaded, Origin, Overrides};
+use notehost_config::{AuthMode, Confirm, Loaded, Origin, Overrides, Source};
 use notehost_pipeline::Host;
 use notehost_platform::shell::quoted;
 use notehost_records::state_folder;
-use notehost_transport::{self as transport, ServeOptions};
+use notehost_relay::Role;
+use notehost_transport::{self as transport, LocalSessions, ServeOptions, TransportError};
 use notehost_vault::Tier;
+use tokio::runtime::Handle;
+use tokio_util::sync::CancellationToken;
 
 /// Serve notes to an MCP client, over stdio or HTTP.
 #[derive(Debug, Args)]
@@ -46,6 +52,7 @@ impl Serve {
             false => None,
         };
         let named = self.serving.vault.clone();
+        let with_stdio = self.serving.stdio;
         let loaded = options::load(given(self.serving, demo.as_ref()))?;
         logging::start(&loaded.running, "info")?;
         check(&loaded)?;
@@ -57,17 +64,36 @@ impl Serve {
         };
         confine(&loaded)?;
         options::block_on(async {
-            let host = Host::start(loaded.settings, &loaded.running.state).await?;
-            host.warm_up();
-            host.start_indexes();
+            let terminal = Terminal::stderr();
+            let hello = reach::hello(Role::Serve, &loaded).await?;
+            let search = Search {
+                settings: &loaded.settings,
+                state: &loaded.running.state,
+                hello: &hello,
+                pool: Handle::current(),
+            };
+            let host = match search.reach().await? {
+                Reached::Here(host) => host,
+                Reached::There(_, welcome) if http.is_some() => {
+                    return Err(in_use(welcome.compatibility.process));
+                }
+                Reached::There(stream, welcome) => {
+                    if std::io::stdin().is_terminal() {
+                        let words = same_words(named.as_deref(), &folder);
+                        terminal.print(&waiting(&terminal, &words));
+                    }
+                    relayed::serve(loaded, hello, (stream, *welcome), self.parent_pid).await?;
+                    return Ok(ExitCode::SUCCESS);
+                }
+            };
+            start(&host, source);
             if http.is_some() {
                 host.watch_tokens();
             }
-            if let Some(source) = source {
-                host.watch(source);
-            }
-            host.follow_files();
-            let terminal = Terminal::stderr();
+            let sessions = LocalSessions::listen(&host);
+            let sessions = sessions.inspect_err(|error| {
+                tracing::warn!("other programs cannot use this vault meanwhile: {error}");
+            });
             if let Some(demo) = &demo {
                 terminal.print(&demo.introduction(&terminal));
             }
@@ -91,11 +117,17 @@ impl Serve {
             let options = ServeOptions {
                 surface: host.settings().surface,
                 parent_pid: self.parent_pid,
+                stop: None,
             };
             let served = match http {
+                Some(address) if with_stdio => serve_both(&host, address, options).await,
                 Some(address) => transport::serve_http(Arc::clone(&host), address, options).await,
                 None => transport::serve_stdio(Arc::clone(&host), options).await,
             };
+            // What others have in flight is finished, or sent again to the process that takes over.
+            if let Ok(sessions) = sessions {
+                sessions.close().await;
+            }
             // Running tasks may keep the host alive; completed calls are on disk.
             host.audit().flush();
             host.component_logs().flush();
@@ -103,6 +135,47 @@ impl Serve {
             Ok(ExitCode::SUCCESS)
         })?
     }
+}
+
+/// Serves over HTTP until the client on stdio has gone.
+async fn serve_both(
+    host: &Arc<Host>,
+    address: SocketAddr,
+    options: ServeOptions,
+) -> Result<(), TransportError> {
+    let stop = CancellationToken::new();
+    let over_http = ServeOptions {
+        stop: Some(stop.clone()),
+        ..options.clone()
+    };
+    let over_stdio = async {
+        let served = transport::serve_stdio(Arc::clone(host), options).await;
+        stop.cancel();
+        served
+    };
+    // An address that cannot be used ends both at once.
+    let both = tokio::try_join!(
+        over_stdio,
+        transport::serve_http(Arc::clone(host), address, over_http)
+    );
+    both.map(drop)
+}
+
+/// Starts what a host does beside calls.
+fn start(host: &Arc<Host>, source: Option<Source>) {
+    host.warm_up();
+    host.start_indexes();
+    if let Some(source) = source {
+        host.watch(source);
+    }
+    host.follow_files();
+}
+
+/// HTTP callers are served by the process that holds the vault.
+fn in_use(process: u32) -> Failure {
+    Failure::start(format!("the vault is already served by process {process}")).with_hint(format!(
+        "`--http` needs the vault itself: stop process {process}, or start it with `--http`"
+    ))
 }
 
 /// Enters the operating system's sandbox, before the first thread is started.
