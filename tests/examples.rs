@@ -65,10 +65,11 @@ fn setup_steps(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
             ],
             vec![("trash_id", "<id>")],
         ),
-        "document.diff" => (
-            vec![step_keeping("document.append", append, "id", "/change")],
-            vec![("version", "<id>")],
-        ),
+        "document.read" | "document.diff" | "document.restore_version" => {
+            let later = step("document.append", append.clone());
+            let first = step_keeping("document.append", append, "id", "/change");
+            (vec![first, later], vec![])
+        }
         "document.undo" => (vec![step("document.append", append)], vec![]),
         "flashcard.get" | "flashcard.review" | "flashcard.skip" | "flashcard.remove"
         | "flashcard.suspend" => (vec![card()], is_card),
@@ -102,6 +103,9 @@ fn setup_steps(action: &str) -> (Vec<Step>, Vec<(&'static str, &'static str)>) {
         _ => (vec![], vec![]),
     }
 }
+
+/// The id of a change in the examples, which stands for the one that was kept as `id`.
+const CHANGE_ID: &str = "068tmz9ky5r4x2";
 
 /// The kept values, by name.
 struct KeptValues(Map<String, Value>);
@@ -206,6 +210,11 @@ async fn run(name: &str, arguments: &Map<String, Value>) -> Result<(), String> {
         let value = kept.of(stands).expect("it was kept");
         let before = arguments.insert(field.to_owned(), value);
         assert!(before.is_some(), "{name} has no `{field}` in its example");
+    }
+    for argument in arguments.values_mut() {
+        if let (Some(text), Some(Value::String(id))) = (argument.as_str(), kept.of("<id>")) {
+            *argument = text.replace(CHANGE_ID, &id).into();
+        }
     }
     let call_request = request(name, Value::Object(arguments));
     let answer = dispatch::call(&host, &ana(), call_request).await;

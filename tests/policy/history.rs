@@ -280,6 +280,30 @@ fn retention_is_fair_between_callers() {
     );
 }
 
+/// Changes are recorded with the name of the client, and are the caller's own under it.
+#[test]
+fn a_change_of_component_data_is_undone_by_its_caller_and_beside_a_server() {
+    let place = place_with_notes(|_| ());
+    let mut client = over_stdio(&place);
+    let icon = |client: &mut Client| {
+        let listed = client.call("notebook.list", json!({}));
+        let items = listed["structuredContent"]["items"].clone();
+        let items = items.as_array().expect("items").clone();
+        let work = items.into_iter().find(|item| item["path"] == "Work");
+        work.expect("the notebook")["icon"].clone()
+    };
+    let configure = json!({"notebook": "Work", "icon": "📘"});
+    let first = change(&mut client, "notebook.configure", configure.clone());
+    assert_eq!(icon(&mut client), "📘");
+    change(&mut client, "document.undo", json!({"change": first}));
+    assert_eq!(icon(&mut client), Value::Null);
+    let second = change(&mut client, "notebook.configure", configure);
+    let undone = history(&place, &["undo", &second]);
+    assert_eq!(undone.code, Some(0), "{undone:#?}");
+    assert_eq!(icon(&mut client), Value::Null);
+    stop(client.process());
+}
+
 #[test]
 fn a_run_of_a_caller_is_undone_as_one_change() {
     let place = place_with_notes(|_| ());

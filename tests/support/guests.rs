@@ -57,7 +57,8 @@ fn build_in(project: &Path, what: &[&str]) -> PathBuf {
         .args(what)
         .args(["--target", TARGET, "--target-dir"])
         .arg(&target)
-        // Variables of the test build must not affect this build.
+        // Variables of the test build must not affect this build: of incrementally compiled code the linker crashed.
+        .env("CARGO_INCREMENTAL", "0")
         .env_remove("RUSTFLAGS")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .status()

@@ -72,7 +72,8 @@ impl SessionSettings {
             .filter_map(|(id, vault)| Some((ids.get(&id)?.clone(), vault)))
             .collect();
         let default = self.default_vault.take();
-        self.default_vault = default.and_then(|id| ids.get(&id).cloned());
+        // A default that is not among them stays one that no call can go to: the first vault does not take its place.
+        self.default_vault = default.map(|id| ids.get(&id).cloned().unwrap_or_default());
         for caller in self.callers.values_mut() {
             if let Some(bound) = &mut caller.vaults {
                 *bound = bound.iter().filter_map(|id| ids.get(id).cloned()).collect();

@@ -1,7 +1,7 @@
 //! A socket between programs of one user on one machine: a Unix domain socket with the mode 0600 in a private folder. Both ends
 //! check that the other one is the same user.
 //!
-//! Windows has none here: binding and connecting fail with an error that says so, and a second program is refused as if there
+//! Windows has none here: binding and connecting return an error, and a second program is refused as if there
 //! were no socket.
 
 use std::io;

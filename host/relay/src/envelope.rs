@@ -4,12 +4,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// What a message is.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Envelope<'a> {
+    #[serde(borrow, default)]
+    pub(crate) jsonrpc: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(crate) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -24,7 +26,8 @@ pub(crate) struct Envelope<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Params<'a> {
-    #[serde(borrow, default, rename = "_meta")]
+    /// Also where it is `null`.
+    #[serde(borrow, default, rename = "_meta", deserialize_with = "present")]
     pub(crate) meta: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(crate) uri: Option<Cow<'a, str>>,
@@ -34,6 +37,12 @@ pub(crate) struct Params<'a> {
     pub(crate) progress_token: Option<&'a RawValue>,
     #[serde(default)]
     pub(crate) progress: Option<f64>,
+}
+
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
 }
 
 /// What `_meta` may have that matters here.
@@ -83,21 +92,21 @@ pub(crate) fn spliced(line: &[u8], place: Range<usize>, with: &[u8]) -> Vec<u8> 
     changed
 }
 
-/// The line with one more member at the beginning of an object in it, and where the member begins. `None` if the value is
-/// not an object.
+/// The line with one more member at the end of an object in it, and where the member begins. At the end it takes precedence
+/// over an earlier one of the same name. `None` if the value is not an object.
 pub(crate) fn with_member(
     line: &[u8],
     object: &RawValue,
     member: &str,
 ) -> Option<(Vec<u8>, usize)> {
-    let inside = object.get().strip_prefix('{')?;
-    let is_empty = inside.trim_start().starts_with('}');
-    let start = place(line, object).start + 1;
-    let mut text = member.to_owned();
-    if !is_empty {
-        text.push(',');
-    }
-    Some((spliced(line, start..start, text.as_bytes()), start))
+    let inside = object.get().strip_prefix('{')?.strip_suffix('}')?;
+    let comma = match inside.trim_ascii().is_empty() {
+        true => "",
+        false => ",",
+    };
+    let end = place(line, object).end - 1;
+    let text = format!("{comma}{member}");
+    Some((spliced(line, end..end, text.as_bytes()), end + comma.len()))
 }
 
 #[cfg(test)]
@@ -107,8 +116,9 @@ mod tests {
     #[test]
     fn members_are_added_without_changing_the_rest() {
         for (params, changed) in [
-            (r#"{ }"#, r#"{"a":1 }"#),
-            (r#"{"b":"}"}"#, r#"{"a":1,"b":"}"}"#),
+            (r#"{ }"#, r#"{ "a":1}"#),
+            (r#"{"b":"}"}"#, r#"{"b":"}","a":1}"#),
+            (r#"{"a":0}"#, r#"{"a":0,"a":1}"#),
         ] {
             let line = format!("{{\"id\" : 1,\"params\":{params}}}\n");
             let envelope = Envelope::of(line.as_bytes()).expect("an envelope");
@@ -118,6 +128,21 @@ mod tests {
             assert_eq!(String::from_utf8_lossy(&made), expected);
             assert!(made[at..].starts_with(b"\"a\":1"));
         }
+    }
+
+    #[test]
+    fn metadata_that_is_null_is_present() {
+        let params = |text: &str| {
+            let line = format!("{{\"params\":{text}}}");
+            let envelope = Envelope::of(line.as_bytes()).expect("an envelope");
+            envelope.params().meta.map(|meta| meta.get().to_owned())
+        };
+        assert_eq!(params(r#"{"_meta":null}"#).as_deref(), Some("null"));
+        assert_eq!(
+            params(r#"{"_meta":{"a":1}}"#).as_deref(),
+            Some(r#"{"a":1}"#)
+        );
+        assert_eq!(params("{}"), None);
     }
 
     #[test]

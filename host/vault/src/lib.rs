@@ -57,7 +57,7 @@ pub use storage::{ChangeFeed, ChangeListener, ExternalChange, FileStat};
 pub use transaction::{DataChanges, RecomputeAnswer, Transaction};
 pub use types::{
     Blob, Change, ChangeKind, CommitNote, Committed, Entry, FileChange, Kind, Page, RunSelection,
-    RunUndo, StagedChange, Trashed, UndoConflict, Version,
+    RunUndo, StagedChange, Trashed, UndoConflict, Version, is_by,
 };
 
 use storage::{

@@ -50,6 +50,13 @@ pub struct Change {
     pub files: Vec<FileChange>,
 }
 
+/// Whether a change was made by a caller, through whatever client: changes are recorded with the client's name, as in
+/// `stdio (claude-code)`. A signed token is another caller.
+pub fn is_by(recorded: &str, caller: &str) -> bool {
+    let rest = recorded.strip_prefix(caller);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") && rest != " (signed)")
+}
+
 /// The changes of one caller in a time span.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSelection {

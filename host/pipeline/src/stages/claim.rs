@@ -106,7 +106,7 @@ fn claim_key(
         .idempotency()
         .claim(
             // A key is valid in one vault only.
-            &format!("{}\n{}", allowed.caller.key(), allowed.vault.identity()),
+            &format!("{}\n{}", allowed.caller.label(), allowed.vault.identity()),
             key,
             &allowed.binding(),
             i64::try_from(keep_ms).unwrap_or(i64::MAX),

@@ -13,6 +13,7 @@ use super::conform::{QUICK_REPLY_BYTES, off_worker};
 use super::stop::Stop;
 use crate::admin;
 use crate::capabilities::call_environment::HostCallEnvironment;
+use crate::registry::Origin;
 use crate::{CallError, Host};
 use notehost_policy::FrozenEnvironment;
 use notehost_records::audit::Failure;
@@ -77,7 +78,7 @@ pub async fn run(
             ..Limits::default()
         },
     });
-    transaction.show_data_changes(DataChanges::Of(allowed.caller.key()));
+    transaction.show_data_changes(data_changes(allowed));
     let job = Job {
         caller: Arc::from(allowed.caller.key()),
         domain: found.domain.shared_name.clone(),
@@ -120,6 +121,17 @@ pub async fn run(
         transaction: outcome.transaction,
         notices: outcome.notices,
     })))
+}
+
+/// Whose changes of nothing but data of components the call may see and undo. A third-party component's grant says nothing of
+/// the data of others.
+fn data_changes(allowed: &Allowed) -> DataChanges {
+    let caller = &allowed.caller;
+    match allowed.checked.found.domain.origin {
+        Origin::Embedded if caller.is_owner_at_terminal() => DataChanges::All,
+        Origin::Embedded => DataChanges::Of(caller.key()),
+        Origin::Installed | Origin::File => DataChanges::Hidden,
+    }
 }
 
 /// Records the component's outcome. What the caller or the vault caused is not its failure, nor is a deadline that

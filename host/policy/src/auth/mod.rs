@@ -62,6 +62,8 @@ pub enum Proof {
 /// The name of the token created at the first start.
 pub const OWNER: &str = "owner";
 
+/// The name of the person at the terminal.
+const COMMAND_LINE: &str = "cli";
 /// The names of callers without a token. No token may have one of them, because the config may trust them with more.
 const NAMES_OF_PLACES: [&str; 3] = ["stdio", "http", "cli"];
 
@@ -113,11 +115,17 @@ impl Caller {
         Caller::named("nobody", Entrance::Http, Scopes::default())
     }
 
+    /// Whether it is the owner at the terminal, and no caller whose rights are tried there.
+    pub fn is_owner_at_terminal(&self) -> bool {
+        let is_there = self.entrance == Entrance::CommandLine && self.proof == Proof::Place;
+        is_there && &*self.name == COMMAND_LINE
+    }
+
     /// The person at the terminal; `name` picks a named caller of the config.
     pub fn command_line(name: Option<&str>) -> Caller {
         // Who can run this program on the state folder can do everything that an admin can.
         Caller::named(
-            name.unwrap_or("cli"),
+            name.unwrap_or(COMMAND_LINE),
             Entrance::CommandLine,
             Scopes::everything(),
         )
@@ -200,7 +208,10 @@ impl Caller {
             .filter(is_plain)
             .take(MAX_CLIENT_CHARS)
             .collect();
-        let name = name.trim();
+        // In a label a signed token is marked with this word.
+        let name = Some(name.trim())
+            .filter(|name| *name != "signed")
+            .unwrap_or_default();
         Caller {
             client: (!name.is_empty()).then(|| Arc::from(name)),
             ..self

@@ -3,11 +3,12 @@
 
 use std::io;
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use notehost_platform::stdio::{Input, Output};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, Notify, mpsc};
+use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 
 use crate::lines::Lines;
@@ -17,6 +18,11 @@ use crate::session::Session;
 const MAX_LINE_BYTES: usize = 40 << 20;
 /// How long the answers of a holder that does not read any more are awaited.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
+/// A holder that goes sooner after a connection may go again for the same reason: so often, with a pause before each further
+/// connection, before the session gives up.
+const QUICK_END: Duration = Duration::from_secs(1);
+const MAX_QUICK_ENDS: u32 = 40;
+const RECONNECT_DELAY: Duration = Duration::from_millis(50);
 
 /// A connection to a holder.
 pub struct Connection {
@@ -75,25 +81,45 @@ pub async fn relay(
     let mut output = Outgoing::new(output);
     let mut stop = pin!(stop);
     let mut is_continued = false;
+    let mut quick_ends = 0;
     loop {
-        let connection = match connector.connect().await {
+        let connected = tokio::select! {
+            biased;
+            () = &mut stop => {
+                let lines = shared.session.lock().fail("stopped while no process served the vault");
+                lines.iter().for_each(|line| output.push(line));
+                output.flush().await?;
+                return Ok(());
+            }
+            connected = connector.connect() => connected,
+        };
+        let connected = match connected {
+            Ok(_) if quick_ends > MAX_QUICK_ENDS => Err(RelayError::NoHolder {
+                message: "the process that serves the vault closes every connection".to_owned(),
+                hint: Some("its log says why; restart it".to_owned()),
+            }),
+            connected => connected,
+        };
+        let connection = match connected {
             Ok(connection) => connection,
             Err(error) => {
-                for line in shared.session.lock().await.fail(&error.to_string()) {
+                for line in shared.session.lock().fail(&error.to_string()) {
                     output.push(&line);
                 }
                 output.flush().await?;
                 return Err(error);
             }
         };
+        let began = Instant::now();
         let mut holder = Lines::new(connection.input, MAX_LINE_BYTES);
-        let mut session = shared.session.lock().await;
-        let replay = session.connected();
-        if is_continued {
-            session.news().iter().for_each(|line| output.push(line));
-        }
+        let replay = {
+            let mut session = shared.session.lock();
+            if is_continued {
+                session.news().iter().for_each(|line| output.push(line));
+            }
+            session.connected()
+        };
         is_continued = true;
-        drop(session);
         let end = {
             let down = pin!(to_client(&shared, &mut holder, &mut output));
             let up = pin!(to_holder(
@@ -111,10 +137,17 @@ pub async fn relay(
             output.flush().await?;
             return Ok(());
         }
-        for line in shared.session.lock().await.disconnected() {
+        for line in shared.session.lock().disconnected() {
             output.push(&line);
         }
         tracing::info!("the connection to the process that serves the vault has ended");
+        match began.elapsed() < QUICK_END {
+            true => quick_ends += 1,
+            false => quick_ends = 0,
+        }
+        if quick_ends > 1 {
+            tokio::time::sleep(RECONNECT_DELAY * quick_ends.min(10)).await;
+        }
     }
 }
 
@@ -166,8 +199,12 @@ async fn to_holder(
     }
     while !client.has_ended {
         let answered = shared.answered.notified();
-        if !shared.session.lock().await.has_room() {
-            answered.await;
+        if !shared.session.lock().has_room() {
+            tokio::select! {
+                biased;
+                () = &mut stop => client.has_ended = true,
+                () = answered => {}
+            }
             continue;
         }
         let line = tokio::select! {
@@ -187,7 +224,7 @@ async fn to_holder(
                     client.is_in_line = !line.ends_with(b"\n");
                     match is_rest || client.is_in_line {
                         true => Some(line),
-                        false => shared.session.lock().await.from_client(line),
+                        false => shared.session.lock().from_client(line),
                     }
                 }
             },
@@ -201,7 +238,7 @@ async fn to_holder(
     let idle = async {
         loop {
             let answered = shared.answered.notified();
-            if shared.session.lock().await.is_idle() {
+            if shared.session.lock().is_idle() {
                 return;
             }
             answered.await;
@@ -224,7 +261,7 @@ async fn to_client(
         let Ok(Some(line)) = holder.next().await else {
             return Ok(End::Holder);
         };
-        let line = shared.session.lock().await.from_holder(line);
+        let line = shared.session.lock().from_holder(line);
         if let Some(line) = line {
             output.push(&line);
             output.flush().await?;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::CALL_KEY;
-use crate::envelope::{Envelope, place, spliced, with_member};
+use crate::envelope::{Envelope, Params, place, spliced, with_member};
 
 /// How many requests may be unanswered, and how many bytes they may have, before more is read: as for a client that is
 /// served directly.
@@ -69,7 +69,7 @@ enum Kind {
     Listen {
         is_acknowledged: bool,
     },
-    /// A call of a tool. The byte at this place of its line tells whether it is sent again.
+    /// A call of a tool. The byte at this place of its line shows whether it is sent again.
     Call {
         again_at: Option<usize>,
     },
@@ -130,8 +130,12 @@ impl Session {
         if self.numbers.contains_key(id.get()) {
             return None;
         }
-        self.last_number += 1;
         let params = envelope.params();
+        // The holder answers such a message without its id, or not at all: nobody would finish it here.
+        if !is_answerable(envelope, id, &params) {
+            return None;
+        }
+        self.last_number += 1;
         let uri = || params.uri.as_deref().unwrap_or_default().to_owned();
         let mut sent = None;
         let kind = match method {
@@ -148,6 +152,12 @@ impl Session {
                 let member = format!("\"{CALL_KEY}\":[{},0]", self.last_number);
                 // In the metadata, or in new ones.
                 let made = match params.meta {
+                    Some(meta) if meta.get() == "null" => {
+                        let (place, opening) = (place(line, meta), "{");
+                        let at = place.start + opening.len();
+                        let with = format!("{opening}{member}}}");
+                        Some((spliced(line, place, with.as_bytes()), at))
+                    }
                     Some(meta) => with_member(line, meta, &member),
                     None => envelope.params.and_then(|params| {
                         with_member(line, params, &format!("\"_meta\":{{{member}}}"))
@@ -388,6 +398,14 @@ impl Session {
 
 fn to_line(message: &Value) -> Vec<u8> {
     format!("{message}\n").into_bytes()
+}
+
+/// Whether a request has the shape of which a response has its id.
+fn is_answerable(envelope: &Envelope<'_>, id: &RawValue, params: &Params<'_>) -> bool {
+    let is_id = id.get().starts_with('"') || id.get().parse::<i64>().is_ok();
+    let meta = params.meta.map(RawValue::get);
+    let is_meta = meta.is_none_or(|meta| meta == "null" || meta.starts_with('{'));
+    envelope.jsonrpc.as_deref() == Some("2.0") && is_id && is_meta
 }
 
 #[cfg(test)]

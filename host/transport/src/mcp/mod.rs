@@ -117,6 +117,11 @@ impl Server {
         &self.0.host
     }
 
+    /// Whether its client is reached through another program of this user.
+    pub(crate) fn is_local_session(&self) -> bool {
+        self.0.local.is_some()
+    }
+
     /// The session-based clients.
     pub(crate) fn clients(&self) -> &Clients {
         &self.0.clients

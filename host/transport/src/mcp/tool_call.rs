@@ -68,7 +68,7 @@ impl ToolCall {
     ) -> Result<ToolCall, ErrorData> {
         let (sink, progress) = progress::channel();
         let cancelled = CancellationToken::new();
-        let supports_tasks = supports_tasks(&context);
+        let supports_tasks = may_be_task(server, &context);
         let is_observed = supports_tasks || context.meta.get_progress_token().is_some();
         request.cancelled = cancelled.clone();
         request.progress = is_observed.then_some(sink);
@@ -100,7 +100,7 @@ impl ToolCall {
     pub(crate) async fn respond(mut self) -> Result<CallToolResponse, ErrorData> {
         let request_cancelled = self.context.ct.clone();
         let notifier = ProgressNotifier::of(&self.context);
-        let mut may_be_task = supports_tasks(&self.context);
+        let mut may_be_task = may_be_task(&self.server, &self.context);
         loop {
             let progress = self.progress.clone();
             let event = tokio::select! {
@@ -228,6 +228,12 @@ impl ToolCall {
         } = self;
         async move { server.first_result(&caller, &context, outcome).await }
     }
+}
+
+/// Whether the client supports tasks, and a task would outlive what ends this server: the call of another program stays a
+/// request, which its relay sends again if this process ends.
+fn may_be_task(server: &Server, context: &RequestContext<RoleServer>) -> bool {
+    supports_tasks(context) && !server.is_local_session()
 }
 
 fn run(server: &Server, caller: &Caller, request: Request) -> Work {

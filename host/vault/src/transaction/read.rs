@@ -91,6 +91,8 @@ impl Transaction {
             record,
             Some(ReadRecord::Present(Node::File) | ReadRecord::File(_))
         ) && self.has_no_changes()
+            // What an undo looked at may be closed to components.
+            && parse(path).is_ok()
             && self.sees(path, Kind::File)
     }
 

@@ -99,6 +99,7 @@ impl Transaction {
             .chain(&self.restored)
             .chain(&self.new_folders)
             .chain(&self.gone_folders)
+            .chain(self.naming.iter().map(|naming| &naming.path))
             .map(String::as_str)
             .filter(|path| !is_below(path, PRIVATE))
             .collect()

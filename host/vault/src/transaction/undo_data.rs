@@ -14,7 +14,7 @@ use crate::{
         stamp::{Digest, Node},
     },
     transaction::{DataChanges, Transaction},
-    types::Kind,
+    types::{Kind, is_by},
 };
 
 impl Transaction {
@@ -28,7 +28,7 @@ impl Transaction {
         }
         let is_own = match &self.data_changes {
             DataChanges::Hidden => false,
-            DataChanges::Of(caller) => *caller == row.caller,
+            DataChanges::Of(caller) => is_by(&row.caller, caller),
             DataChanges::All => true,
         };
         is_own && row.files.is_empty() && !row.data.is_empty()

@@ -19,7 +19,7 @@ use crate::{
         stamp::{Digest, Node},
     },
     transaction::{Transaction, undo_data::described},
-    types::{Change, ChangeKind, RunSelection, RunUndo, UndoConflict},
+    types::{Change, ChangeKind, RunSelection, RunUndo, UndoConflict, is_by},
 };
 
 /// A run of more changes is refused.
@@ -168,7 +168,10 @@ impl Transaction {
                     break 'all;
                 }
                 let is_in_time = run.until.is_none_or(|until| row.time <= until);
-                if is_in_time && row.caller == run.caller && self.visible_change(&row).is_some() {
+                if is_in_time
+                    && is_by(&row.caller, &run.caller)
+                    && self.visible_change(&row).is_some()
+                {
                     rows.push(row);
                 }
                 if rows.len() > MAX_RUN_CHANGES {

@@ -25,7 +25,7 @@ use notehost_policy::{BadGlob, Permissions};
 use notehost_records::when::{self, Moment, moment};
 use notehost_vault::{
     Access, Change, DataChanges, Effect, Kind, Limits, StagedChange, Tier, Transaction, Vault,
-    VaultError,
+    VaultError, is_by,
 };
 
 /// The caller and the domain of these calls in the audit log.
@@ -193,8 +193,11 @@ impl List {
         let mut found: Vec<(&VaultEntry, Change)> = Vec::new();
         let mut absent = None;
         for (entry, mut transaction) in desk.open_all()? {
-            let is_wanted =
-                |change: &Change| caller.as_ref().is_none_or(|caller| is_by(change, caller));
+            let is_wanted = |change: &Change| {
+                caller
+                    .as_ref()
+                    .is_none_or(|caller| is_by(&change.caller, caller))
+            };
             let since = since.map_or(0, |moment| u64::try_from(moment.0).unwrap_or(0));
             match changes(&mut transaction, path.as_deref(), since, limit, is_wanted) {
                 Ok(changes) => found.extend(changes.into_iter().map(|change| (entry, change))),
@@ -224,13 +227,6 @@ impl List {
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-/// Whether a change is by the caller with this name, through whatever client: `stdio (claude-code)`. A signed token is
-/// another caller.
-fn is_by(change: &Change, caller: &str) -> bool {
-    let rest = change.caller.strip_prefix(caller);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" (") && rest != " (signed)")
 }
 
 /// The selected changes of a vault, the latest first.

@@ -77,11 +77,12 @@ pub(super) async fn serve(
     };
     // On a thread of its own: passing lines between threads only adds wake-ups.
     let relaying = tokio::task::spawn_blocking(move || {
-        let thread = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(RelayError::Io)?;
+        let thread = Builder::new_current_thread().enable_all().build();
         let mut connector = connector;
+        let thread = match thread {
+            Ok(thread) => thread,
+            Err(error) => return (Err(RelayError::Io(error)), None),
+        };
         let relayed = thread.block_on(async {
             let stop = stop_requested(parent_pid)?;
             let (input, output) = stdio_streams();
@@ -89,19 +90,19 @@ pub(super) async fn serve(
             relay(input, output, stopped, updates, PATIENCE, &mut connector).await
         });
         thread.shutdown_timeout(CLOSE_GRACE);
-        relayed.map(|()| connector.held)
+        (relayed, connector.held)
     });
-    let relayed = relaying
+    let (relayed, held) = relaying
         .await
         .map_err(|error| Failure::start(error.to_string()))?;
+    // However it ended: what this process took over is handed over.
+    if let Some(held) = held {
+        held.sessions.close().await;
+        held.host.audit().flush();
+        held.host.component_logs().flush();
+    }
     match relayed {
-        Ok(None) => Ok(()),
-        Ok(Some(held)) => {
-            held.sessions.close().await;
-            held.host.audit().flush();
-            held.host.component_logs().flush();
-            Ok(())
-        }
+        Ok(()) => Ok(()),
         Err(RelayError::NoHolder { message, hint }) => {
             Err(Failure::start(message).with_any_hint(hint))
         }
