@@ -128,7 +128,7 @@ fn fresh_environment(host: &Host) -> Result<FrozenEnvironment, CallError> {
     })?;
     let stopped = host.stopped_clock().map(|now| now.milliseconds);
     Ok(FrozenEnvironment {
-        milliseconds: stopped.unwrap_or_else(|| now_millis()),
+        milliseconds: stopped.unwrap_or_else(now_millis),
         seed,
     })
 }
