@@ -138,7 +138,7 @@ impl Action for SetCells {
         };
         ReplyText::new(first)
             .lines(&output.left, |path| {
-                format!("`{path}` is no longer a row of `{}`", output.database)
+                format!("`{path}` is not a row of `{}`", output.database)
             })
             .into()
     }

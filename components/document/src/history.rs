@@ -70,7 +70,7 @@ pub struct VersionItem {
     pub added: Option<u64>,
     /// Lines removed since the version before.
     pub removed: Option<u64>,
-    /// `false`: its text is no longer kept.
+    /// `false`: its text was pruned.
     pub kept: Option<bool>,
     /// The change that it undid.
     pub undoes: Option<String>,

@@ -35,7 +35,7 @@ pub struct Read {
     pub limit: Option<usize>,
     /// Truncate after about this many tokens (default 20000).
     pub max_tokens: Option<usize>,
-    /// An earlier version, from `history`. Its etag is no `if_match`.
+    /// An earlier version, from `history`. Its etag does not work as `if_match`.
     pub version: Option<String>,
 }
 

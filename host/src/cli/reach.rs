@@ -17,9 +17,9 @@ use crate::cli::ui::failure::Failure;
 
 /// How long a command waits for a process that holds a vault and does not listen: one that starts or stops, or a command
 /// that takes long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same if that process has another state folder: it listens somewhere else, so only its end helps.
-const PATIENCE_ELSEWHERE: Duration = Duration::from_secs(1);
+const FOREIGN_HOLDER_TIMEOUT: Duration = Duration::from_secs(1);
 /// The longest pause between two attempts; the first is the shortest. Random, so that several programs that wait do not
 /// try at the same time.
 const MAX_PAUSE: Duration = Duration::from_millis(120);
@@ -70,11 +70,11 @@ impl Search<'_> {
                 },
             };
             let is_elsewhere = held.0.contains("another state folder");
-            let patience = match is_elsewhere {
-                true => PATIENCE_ELSEWHERE,
-                false => PATIENCE,
+            let timeout = match is_elsewhere {
+                true => FOREIGN_HOLDER_TIMEOUT,
+                false => HOLDER_TIMEOUT,
             };
-            if began.elapsed() > patience {
+            if began.elapsed() > timeout {
                 return Err(Failure::start(held.0).with_hint(held.1));
             }
             tokio::time::sleep(random_part(pause)).await;

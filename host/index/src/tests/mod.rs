@@ -90,7 +90,7 @@ impl World {
     /// Takes up what was changed outside.
     fn catch_up(&self) {
         let caught_up = self.index().catch_up(&Deadline::none());
-        caught_up.expect("there is no deadline");
+        caught_up.expect("no deadline is set");
     }
 
     fn commit(&self, act: impl FnOnce(&mut Transaction)) {

@@ -126,7 +126,7 @@ impl Tokens {
         }
     }
 
-    /// Whether one was ever created, also one that is no longer valid.
+    /// Whether one was ever created, expired and revoked ones included.
     pub fn any(&self) -> Result<bool, RecordsError> {
         if self.any.load(Ordering::Relaxed) {
             return Ok(true);

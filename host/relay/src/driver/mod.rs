@@ -137,8 +137,10 @@ pub async fn relay(
             output.flush().await?;
             return Ok(());
         }
-        for line in shared.session.lock().disconnected() {
-            output.push(&line);
+        {
+            let mut session = shared.session.lock();
+            let lines = [session.disconnected(), session.fail_often_sent()];
+            lines.iter().flatten().for_each(|line| output.push(line));
         }
         tracing::info!("the connection to the process that serves the vault has ended");
         match began.elapsed() < QUICK_END {

@@ -19,6 +19,8 @@ const MAX_UNANSWERED: usize = 1024;
 const MAX_UNANSWERED_BYTES: usize = 160 << 20;
 /// How many questions of the holder may wait for the client's answer.
 const MAX_QUESTIONS: usize = 1024;
+/// To how many holders a request is sent that none of them answers: it may be what ends them.
+const MAX_HOLDERS: u32 = 6;
 /// How many progress tokens are remembered.
 const MAX_PROGRESS: usize = 4 * MAX_UNANSWERED;
 /// How ids of the relay's own requests begin.
@@ -57,6 +59,8 @@ struct Request {
     line: Vec<u8>,
     kind: Kind,
     progress_token: Option<String>,
+    /// To how many holders it was sent.
+    holders: u32,
 }
 
 #[derive(Debug)]
@@ -176,6 +180,7 @@ impl Session {
             line: sent.clone().unwrap_or_else(|| line.to_vec()),
             kind,
             progress_token: token.map(|token| token.get().to_owned()),
+            holders: 1,
         };
         self.bytes += request.line.len();
         self.numbers.insert(request.id.clone(), self.last_number);
@@ -318,7 +323,7 @@ impl Session {
         cancelled.collect()
     }
 
-    /// Another holder is connected: what it has to be told, in order.
+    /// Another holder is connected: the lines that continue the session there, in order.
     pub fn connected(&mut self) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         let is_continued = mem::replace(&mut self.is_continued, true);
@@ -342,6 +347,7 @@ impl Session {
             }
         }
         for request in self.unanswered.values_mut() {
+            request.holders += u32::from(is_continued);
             if let Kind::Call {
                 again_at: Some(again_at),
             } = request.kind
@@ -374,13 +380,32 @@ impl Session {
 
     /// No holder can be reached: an error for every request without an answer.
     pub fn fail(&mut self, message: &str) -> Vec<Vec<u8>> {
-        self.numbers.clear();
-        self.bytes = 0;
-        let requests = mem::take(&mut self.unanswered).into_values();
-        let errors = requests.map(|request| {
+        self.fail_if(message, |_| true)
+    }
+
+    /// The same for requests that several holders did not answer before they went. A stream and the handshake stay: they
+    /// wait for nothing that a holder computes.
+    pub fn fail_often_sent(&mut self) -> Vec<Vec<u8>> {
+        let message = format!(
+            "{MAX_HOLDERS} processes that served the vault ended before they answered this; it is not sent again"
+        );
+        self.fail_if(&message, |request| {
+            let is_call = matches!(request.kind, Kind::Plain | Kind::Call { .. });
+            is_call && request.holders >= MAX_HOLDERS
+        })
+    }
+
+    fn fail_if(&mut self, message: &str, is_failed: impl Fn(&Request) -> bool) -> Vec<Vec<u8>> {
+        let failed = self
+            .unanswered
+            .values()
+            .filter(|request| is_failed(request));
+        let ids: Vec<String> = failed.map(|request| request.id.clone()).collect();
+        let errors = ids.iter().map(|id| {
+            self.finish(id);
             to_line(&json!({
                 "jsonrpc": "2.0",
-                "id": serde_json::from_str::<Value>(&request.id).unwrap_or_default(),
+                "id": serde_json::from_str::<Value>(id).unwrap_or_default(),
                 "error": {"code": INTERNAL_ERROR, "message": message},
             }))
         });

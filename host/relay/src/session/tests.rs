@@ -78,6 +78,58 @@ fn a_new_holder_learns_of_the_session() {
 }
 
 #[test]
+fn a_request_that_no_holder_answers_is_sent_to_a_few_only() {
+    let mut session = begun();
+    session.from_client(request(json!(7), "tools/call", json!({"name": "x"})));
+    session.from_client(request(json!(8), "subscriptions/listen", json!({})));
+    for _ in 1..MAX_HOLDERS {
+        assert!(session.fail_often_sent().is_empty());
+        let replay = reconnected(&mut session);
+        assert!(replay.iter().any(|line| line["id"] == 7));
+    }
+    let failed = session.fail_often_sent();
+    assert_eq!(failed.len(), 1);
+    assert_eq!(parsed(&failed[0])["id"], 7);
+    assert!(parsed(&failed[0])["error"]["message"].is_string());
+    let replay = reconnected(&mut session);
+    let ids: Vec<&Value> = replay.iter().map(|line| &line["id"]).collect();
+    assert!(
+        ids.contains(&&json!(8)) && !ids.contains(&&json!(7)),
+        "{replay:?}"
+    );
+}
+
+#[test]
+fn a_call_has_one_id_of_its_relay_with_any_metadata() {
+    for meta in [json!(null), json!({}), json!({CALL_KEY: [1, 1]})] {
+        let mut session = begun();
+        let params = json!({"name": "x", "_meta": meta});
+        let sent = session.from_client(request(json!(7), "tools/call", params));
+        let sent = parsed(&sent.expect("a line"));
+        assert_eq!(sent["params"]["_meta"][CALL_KEY][1], 0, "{sent}");
+        let again = reconnected(&mut session);
+        let again = again
+            .iter()
+            .find(|line| line["id"] == 7)
+            .expect("sent again");
+        assert_eq!(again["params"]["_meta"][CALL_KEY][1], 1, "{again}");
+    }
+}
+
+#[test]
+fn requests_that_are_answered_without_their_id_are_not_kept() {
+    for message in [
+        json!({"id": 7, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 1.5, "method": "ping"}),
+        json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"_meta": 1}}),
+    ] {
+        let mut session = begun();
+        assert!(session.from_client(line(message.clone())).is_some());
+        assert!(session.is_idle(), "{message}");
+    }
+}
+
+#[test]
 fn an_unanswered_initialize_is_sent_as_it_was() {
     let mut session = Session::new();
     session.connected();

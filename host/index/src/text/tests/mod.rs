@@ -99,7 +99,7 @@ impl Texts {
 
     pub(super) fn kept(&self, doc_id: u32) -> Option<Arc<str>> {
         let text = self.text_of(doc_id, &Deadline::none());
-        text.expect("there is no deadline")
+        text.expect("no deadline is set")
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 
 fn snippets(text: &str, tree: &Tree, most: usize) -> Vec<Snippet> {
     let snippets = QueryWords::of(tree).snippets(text, most, &Deadline::none());
-    snippets.expect("there is no deadline")
+    snippets.expect("no deadline is set")
 }
 
 #[test]

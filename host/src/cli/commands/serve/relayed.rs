@@ -18,7 +18,7 @@ use crate::cli::reach::{Reached, Search};
 use crate::cli::ui::failure::Failure;
 
 /// How long requests may take after the client has closed its input.
-const PATIENCE: Duration = Duration::from_secs(60);
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(60);
 /// How often the config file is checked for changes.
 const WATCH_PERIOD: Duration = Duration::from_millis(200);
 /// How long running work of the thread may take to end.
@@ -87,7 +87,15 @@ pub(super) async fn serve(
             let stop = stop_requested(parent_pid)?;
             let (input, output) = stdio_streams();
             let stopped = stop.cancelled();
-            relay(input, output, stopped, updates, PATIENCE, &mut connector).await
+            relay(
+                input,
+                output,
+                stopped,
+                updates,
+                SHUTDOWN_GRACE,
+                &mut connector,
+            )
+            .await
         });
         thread.shutdown_timeout(CLOSE_GRACE);
         (relayed, connector.held)
